@@ -1,0 +1,1 @@
+"""longdoc in the browser: a Streamlit application over the names that indexer exports."""

@@ -1,0 +1,39 @@
+"""longdoc's engine: read, chunk, encode, store, search and compare long documents on an ordinary CPU.
+
+Everything public is named in ``__all__`` and loaded when it is first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_HOMES: dict[str, str] = {
+    "Chunk": "datatypes",
+    "Document": "datatypes",
+    "Encoder": "datatypes",
+    "FileReport": "datatypes",
+    "Hit": "datatypes",
+    "LongdocError": "errors",
+    "Mode": "datatypes",
+    "Page": "datatypes",
+    "Recipe": "datatypes",
+    "RunReport": "datatypes",
+    "SearchResult": "datatypes",
+    "Settings": "settings",
+    "Span": "datatypes",
+    "Status": "datatypes",
+    "StoredDocument": "datatypes",
+    "load_settings": "settings",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,46 @@
+"""A deterministic encoder for tests: no model, no torch, equal texts to equal rows, shared words to near rows."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from indexer.datatypes import Matrix
+
+_TOKEN = re.compile(r"[぀-ヿ㐀-鿿가-힯]|[^\W_]+|[^\w\s]")
+
+
+class FakeEncoder:
+    """Hashed bag of words and CJK characters; a token is a word, a CJK character or a mark of punctuation."""
+
+    name = "fake"
+    fingerprint = "fa" * 32
+    max_tokens = 508
+    query_prompt = ""
+    document_prompt = ""
+    pooling = "mean"
+
+    def __init__(self, dimension: int = 64) -> None:
+        self.dimension = dimension
+        self.encoded: list[str] = []
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(_TOKEN.findall(text)) for text in texts]
+
+    def encode_documents(self, texts: Sequence[str]) -> Matrix:
+        self.encoded.extend(texts)
+        return self._rows(texts)
+
+    def encode_query(self, texts: Sequence[str]) -> Matrix:
+        return self._rows(texts)
+
+    def _rows(self, texts: Sequence[str]) -> Matrix:
+        rows = np.full((len(texts), self.dimension), 1e-3, dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for token in _TOKEN.findall(text.casefold()):
+                digest = hashlib.blake2b(token.encode("utf-8", "replace"), digest_size=8).digest()
+                row[int.from_bytes(digest[:4], "little") % self.dimension] += 1 if digest[4] & 1 else -1
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
