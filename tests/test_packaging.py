@@ -1,0 +1,104 @@
+"""The promises around the code: pinned versions, import contracts, the Makefile, the sample documents' script."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def load_script(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+pins = load_script(ROOT / ".ci" / "pins.py")
+
+
+def test_every_run_and_test_dependency_is_pinned_at_the_installed_version() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = pins.needed([*project["dependencies"], *project["optional-dependencies"]["test"]])
+    constraints = pins.pinned(ROOT / "constraints.txt")
+    assert {name: constraints.get(name) for name in required} == required
+    assert constraints["torch"] == "2.13.0"
+
+
+def test_a_missing_a_stray_and_a_different_pin_are_named() -> None:
+    found = pins.differences({"a": "1", "b": "2"}, {"b": "3", "c": "4"})
+    assert found == ["a==1 is needed and not pinned", "c==4 is pinned and not needed", "b: pinned 3, installed 2"]
+
+
+def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports_command; lint_imports_command()",
+    ]
+    environment = os.environ | {"PYTHONPATH": str(tree)}
+    return subprocess.run(
+        [*command, "--no-cache"], cwd=tree, env=environment, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_import_contracts_hold() -> None:
+    result = lint_imports(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("indexer/settings.py", "import streamlit", "The engine does not know Streamlit"),
+        ("indexer/settings.py", "import torch.nn", "Only indexer.encode knows torch"),
+        ("indexer/settings.py", "import indexer.cli", "A room knows only the rooms below it"),
+        ("app/__init__.py", "import indexer.settings", "only the names the engine exports"),
+        ("app/__init__.py", "import sqlite3", "Only indexer.store knows SQLite"),
+    ],
+)
+def test_an_import_astray_breaks_its_contract(tmp_path: Path, module: str, line: str, contract: str) -> None:
+    for package in ("indexer", "app"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with (tmp_path / module).open("a", encoding="utf-8") as file:
+        file.write(f"\n{line}\n")
+    result = lint_imports(tmp_path)
+    assert result.returncode != 0
+    broken = [text for text in result.stdout.splitlines() if text.rstrip().endswith("BROKEN")]
+    assert any(contract in text for text in broken), result.stdout + result.stderr
+
+
+def test_make_says_what_there_is_to_make() -> None:
+    result = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert [line.split()[1] for line in result.stdout.splitlines()] == [
+        "demo",
+        "test",
+        "lint",
+        "bench",
+        "docs",
+        "clean",
+    ]
+
+
+def test_make_without_python_says_what_is_missing(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    result = subprocess.run(
+        ["make", "demo", "PYTHON="], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode != 0
+    assert "longdoc needs Python 3.11 or newer" in result.stderr
