@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
@@ -192,6 +192,15 @@ class Recipe:
     document_pooling: str = "weighted"
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedBatch:
+    """Some of the texts handed to an encoder, as soon as they are done: where they stood, their rows, their tokens."""
+
+    positions: Ids
+    rows: Matrix
+    tokens: int
+
+
 @runtime_checkable
 class Encoder(Protocol):
     """Texts to unit rows. Long texts are the caller's to cut: what exceeds ``max_tokens`` raises, nothing is cut."""
@@ -221,7 +230,14 @@ class Encoder(Protocol):
         """Content tokens of each text, without prompt and special tokens."""
         ...
 
-    def encode_documents(self, texts: Sequence[str]) -> Matrix: ...
+    def encode_in_batches(self, texts: Sequence[str]) -> Iterator[EncodedBatch]:
+        """Encode documents' texts in the order that suits the machine, each batch handed out once it is done."""
+        ...
+
+    def encode_documents(self, texts: Sequence[str]) -> Matrix:
+        """Encode documents' texts; the rows stand in the order of the texts."""
+        ...
+
     def encode_query(self, texts: Sequence[str]) -> Matrix: ...
 
 

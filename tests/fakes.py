@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from indexer.datatypes import Matrix
+from indexer.datatypes import EncodedBatch, Matrix
 
 _TOKEN = re.compile(r"[぀-ヿ㐀-鿿가-힯]|[^\W_]+|[^\w\s]")
 
@@ -23,8 +23,9 @@ class FakeEncoder:
     document_prompt = ""
     pooling = "mean"
 
-    def __init__(self, dimension: int = 64) -> None:
+    def __init__(self, dimension: int = 64, batch: int = 8) -> None:
         self.dimension = dimension
+        self.batch = batch
         self.encoded: list[str] = []
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -33,6 +34,13 @@ class FakeEncoder:
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         self.encoded.extend(texts)
         return self._rows(texts)
+
+    def encode_in_batches(self, texts: Sequence[str]) -> Iterator[EncodedBatch]:
+        by_length = np.argsort([len(text) for text in texts], kind="stable")
+        for start in range(0, len(texts), self.batch):
+            positions = np.asarray(by_length[start : start + self.batch], dtype=np.int64)
+            batch = [texts[position] for position in positions]
+            yield EncodedBatch(positions, self.encode_documents(batch), sum(self.count_tokens(batch)))
 
     def encode_query(self, texts: Sequence[str]) -> Matrix:
         return self._rows(texts)
