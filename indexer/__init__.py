@@ -6,6 +6,26 @@ Everything public is named in ``__all__`` and loaded when it is first used, so t
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __getattr__; tests/test_init.py compares
+    from indexer.datatypes import (
+        Chunk as Chunk,
+        Document as Document,
+        Encoder as Encoder,
+        FileReport as FileReport,
+        Hit as Hit,
+        Mode as Mode,
+        Page as Page,
+        Recipe as Recipe,
+        RunReport as RunReport,
+        SearchResult as SearchResult,
+        Span as Span,
+        Status as Status,
+        StoredDocument as StoredDocument,
+    )
+    from indexer.errors import LongdocError as LongdocError
+    from indexer.settings import Settings as Settings, load_settings as load_settings
 
 _HOMES: dict[str, str] = {
     "Chunk": "datatypes",
