@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from indexer.centring import LanguageMeans
+from indexer.datatypes import Matrix
+
+
+def rows_around(mean: Matrix, count: int, seed: int) -> Matrix:
+    rows = mean + 0.3 * np.random.default_rng(seed).normal(size=(count, len(mean))).astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+
+@pytest.fixture
+def two_languages() -> dict[str, Matrix]:
+    axes = np.eye(16, dtype=np.float32)
+    return {"en": rows_around(axes[0] + axes[1], 400, 1), "zh": rows_around(axes[0] + axes[2], 400, 2)}
+
+
+def test_centring_makes_two_languages_comparable(two_languages: dict[str, Matrix]) -> None:
+    counts = {language: len(rows) for language, rows in two_languages.items()}
+    means = LanguageMeans.build(two_languages, {}, counts)
+    english = means.centre_documents(two_languages["en"], ["en"] * 400)
+    chinese = means.centre_documents(two_languages["zh"], ["zh"] * 400)
+    before = float(
+        (two_languages["en"] @ two_languages["en"].T).mean() - (two_languages["en"] @ two_languages["zh"].T).mean()
+    )
+    after = float((english @ english.T).mean() - (english @ chinese.T).mean())
+    assert before > 0.15
+    assert abs(after) < 0.02
+    assert np.allclose(np.linalg.norm(english, axis=1), 1, atol=1e-5)
+
+
+def test_a_language_with_few_chunks_leans_on_the_overall_mean(two_languages: dict[str, Matrix]) -> None:
+    rare = {"en": two_languages["en"], "zh": two_languages["zh"][:1]}
+    means = LanguageMeans.build(rare, {}, {"en": 400, "zh": 1})
+    centred = means.centre_documents(rare["zh"], ["zh"])
+    raw_difference = rare["zh"][0] - means.documents[-1]
+    assert float(centred[0] @ raw_difference) / float(np.linalg.norm(raw_difference)) > 0.95
+
+
+def test_queries_are_centred_by_their_own_mean(two_languages: dict[str, Matrix]) -> None:
+    asked = rows_around(np.eye(16, dtype=np.float32)[3], 200, 3)
+    means = LanguageMeans.build(two_languages, {"en": asked}, {"en": 400, "zh": 400})
+    assert abs(float(means.centre_queries(asked, "en").mean())) < 0.02
+    shift = means.queries[means.languages.index("zh")] - means.documents[means.languages.index("zh")]
+    assert float(shift[3]) > 0.5  # no Chinese queries were seen: the shift of the others is taken over
+
+
+def test_an_unlisted_language_and_a_library_without_means_work(two_languages: dict[str, Matrix]) -> None:
+    means = LanguageMeans.build(two_languages, {}, {"en": 400, "zh": 400})
+    row = two_languages["en"][:1]
+    assert np.array_equal(means.centre_documents(row, ["fr"]), means.centre_documents(row, ["und"]))
+    assert np.array_equal(LanguageMeans.none(16).centre_documents(row, ["en"]), row)
+    assert np.array_equal(LanguageMeans.none(16).centre_queries(row, "en"), row)
+
+
+def test_means_survive_json_with_their_version(two_languages: dict[str, Matrix]) -> None:
+    means = LanguageMeans.build(two_languages, {}, {"en": 400, "zh": 400})
+    again = LanguageMeans.from_json(json.loads(json.dumps(means.to_json())))
+    assert again.version == means.version != "none"
+    assert again.count("zh") == 400
+    assert again.count("fr") == 0
+    row = two_languages["zh"][:3]
+    assert np.array_equal(again.centre_documents(row, ["zh"] * 3), means.centre_documents(row, ["zh"] * 3))
+
+
+def test_texts_of_no_known_language_are_centred_by_the_overall_mean(two_languages: dict[str, Matrix]) -> None:
+    means = LanguageMeans.build(
+        {**two_languages, "und": two_languages["en"][:10]}, {}, {"en": 400, "zh": 400, "und": 10}
+    )
+    assert means.languages == ("en", "zh", "und")
+    assert means.count("und") == 810
+    alone = LanguageMeans.build({"und": two_languages["en"]}, {}, {"und": 400})
+    assert alone.languages == ("und",)
