@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from indexer.datatypes import Matrix
+from indexer.datatypes import Matrix, Vector
 
 UNKNOWN = "und"
 _PRIOR = 32.0
@@ -45,29 +45,33 @@ class LanguageMeans:
 
     @classmethod
     def build(
-        cls, documents: Mapping[str, Matrix], queries: Mapping[str, Matrix], counts: Mapping[str, int]
+        cls,
+        documents: Mapping[str, Vector],
+        counts: Mapping[str, int],
+        questions: Mapping[str, Vector] | None = None,
+        sentences: Mapping[str, Vector] | None = None,
     ) -> LanguageMeans:
-        """Means from samples of each language's chunk embeddings and of query-like embeddings, rows of unit length.
+        """Means from what is known of a library, each of them an average of unit rows.
 
-        A language's mean leans on the overall mean while it has few rows. A language without query samples gets the
-        overall shift between documents and queries.
+        ``documents`` and ``counts`` are the mean and number of each language's chunks, ``questions`` the mean of
+        general questions in a language, ``sentences`` that of the library's own sentences; both of these under the
+        query prompt. A language with few chunks leans on the overall mean. Queries are expected half way between
+        general questions and the library's sentences, which measured best (tests/benchmarks/quality.py --means).
         """
-        languages = sorted(documents)
-        weights = np.array([counts[language] for language in languages], dtype=np.float64)
-        own = np.stack([documents[language].mean(axis=0) for language in languages])
-        overall = (own * (weights / weights.sum())[:, None]).sum(axis=0)
-        shift = _overall_shift(own, languages, queries)
-        if UNKNOWN in languages:  # texts of no known language count in the overall mean, which is theirs
-            known = [position for position, language in enumerate(languages) if language != UNKNOWN]
-            languages, own, weights = [languages[i] for i in known], own[known], weights[known]
+        names = sorted(documents)
+        weights = np.array([counts[name] for name in names], dtype=np.float64)
+        own = np.stack([documents[name] for name in names])
+        overall = np.average(own, axis=0, weights=weights)
         trust = (weights / (weights + _PRIOR))[:, None]
-        rows = np.vstack([trust * own + (1 - trust) * overall, overall])
-        asked = [_leaning(queries.get(language), rows[position] + shift) for position, language in enumerate(languages)]
+        leaning = dict(zip(names, trust * own + (1 - trust) * overall, strict=True))
+        questions, sentences = questions or {}, sentences or {}
+        asked = _Asked(leaning, overall, questions, sentences)
+        listed = sorted({*names, *questions} - {UNKNOWN})
         return cls._versioned(
-            (*languages, UNKNOWN),
-            rows.astype(np.float32),
-            np.vstack([*asked, overall + shift]).astype(np.float32),
-            (*(counts[language] for language in languages), sum(counts[language] for language in documents)),
+            (*listed, UNKNOWN),
+            np.stack([*(leaning.get(name, overall) for name in listed), overall]).astype(np.float32),
+            np.stack([*(asked.mean(name) for name in listed), asked.mean(UNKNOWN)]).astype(np.float32),
+            (*(counts.get(name, 0) for name in listed), sum(counts[name] for name in names)),
         )
 
     @classmethod
@@ -112,23 +116,40 @@ class LanguageMeans:
         return cls._versioned(languages, documents, queries, tuple(value["counts"]))
 
     def _position(self, language: str) -> int:
-        return self.languages.index(language) if language in self.languages else len(self.languages) - 1
+        for name in (language, language.partition("-")[0]):  # zh-Hant is centred as zh until it has a mean of its own
+            if name in self.languages:
+                return self.languages.index(name)
+        return len(self.languages) - 1
 
 
-def _overall_shift(own: Matrix, languages: Sequence[str], queries: Mapping[str, Matrix]) -> Matrix:
-    shifts = [
-        queries[language].mean(axis=0) - own[position]
-        for position, language in enumerate(languages)
-        if language in queries and len(queries[language])
-    ]
-    return np.asarray(np.mean(shifts, axis=0) if shifts else np.zeros(own.shape[1]), dtype=np.float32)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Where queries of a language are expected to lie."""
 
+    documents: Mapping[str, Matrix]
+    overall: Matrix
+    questions: Mapping[str, Vector]
+    sentences: Mapping[str, Vector]
 
-def _leaning(rows: Matrix | None, fallback: Matrix) -> Matrix:
-    if rows is None or not len(rows):
-        return fallback
-    trust = len(rows) / (len(rows) + _PRIOR / 4)
-    return np.asarray(trust * rows.mean(axis=0) + (1 - trust) * fallback, dtype=np.float32)
+    def mean(self, language: str) -> Matrix:
+        general = self.questions.get(language)
+        if general is None:
+            general = self.documents.get(language, self.overall) + self._prompt_shift()
+        if language in self.sentences:
+            return np.asarray(general + (self.sentences[language] - general) / 2)
+        return np.asarray(general + self._library_shift() / 2)
+
+    def _prompt_shift(self) -> Matrix:
+        """What the query prompt and brevity add to a text, on average over the languages where both are known."""
+        return self._average(self.questions.keys() & self.documents.keys(), self.questions, self.documents)
+
+    def _library_shift(self) -> Matrix:
+        """How the library's sentences differ from general questions, on average over languages."""
+        return self._average(self.sentences.keys() & self.questions.keys(), self.sentences, self.questions)
+
+    def _average(self, names: Collection[str], these: Mapping[str, Matrix], those: Mapping[str, Matrix]) -> Matrix:
+        shifts = [these[name] - those[name] for name in sorted(names)]
+        return np.asarray(np.mean(shifts, axis=0) if shifts else np.zeros_like(self.overall))
 
 
 def _unit(rows: Matrix) -> Matrix:

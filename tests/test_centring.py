@@ -14,6 +14,14 @@ def rows_around(mean: Matrix, count: int, seed: int) -> Matrix:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
+def means_of(
+    samples: dict[str, Matrix], counts: dict[str, int] | None = None, **queries: dict[str, Matrix]
+) -> LanguageMeans:
+    counts = counts or {language: len(rows) for language, rows in samples.items()}
+    averages = {side: {name: rows.mean(axis=0) for name, rows in given.items()} for side, given in queries.items()}
+    return LanguageMeans.build({name: rows.mean(axis=0) for name, rows in samples.items()}, counts, **averages)
+
+
 @pytest.fixture
 def two_languages() -> dict[str, Matrix]:
     axes = np.eye(16, dtype=np.float32)
@@ -21,8 +29,7 @@ def two_languages() -> dict[str, Matrix]:
 
 
 def test_centring_makes_two_languages_comparable(two_languages: dict[str, Matrix]) -> None:
-    counts = {language: len(rows) for language, rows in two_languages.items()}
-    means = LanguageMeans.build(two_languages, {}, counts)
+    means = means_of(two_languages)
     english = means.centre_documents(two_languages["en"], ["en"] * 400)
     chinese = means.centre_documents(two_languages["zh"], ["zh"] * 400)
     before = float(
@@ -36,22 +43,30 @@ def test_centring_makes_two_languages_comparable(two_languages: dict[str, Matrix
 
 def test_a_language_with_few_chunks_leans_on_the_overall_mean(two_languages: dict[str, Matrix]) -> None:
     rare = {"en": two_languages["en"], "zh": two_languages["zh"][:1]}
-    means = LanguageMeans.build(rare, {}, {"en": 400, "zh": 1})
+    means = means_of(rare)
     centred = means.centre_documents(rare["zh"], ["zh"])
     raw_difference = rare["zh"][0] - means.documents[-1]
     assert float(centred[0] @ raw_difference) / float(np.linalg.norm(raw_difference)) > 0.95
 
 
-def test_queries_are_centred_by_their_own_mean(two_languages: dict[str, Matrix]) -> None:
-    asked = rows_around(np.eye(16, dtype=np.float32)[3], 200, 3)
-    means = LanguageMeans.build(two_languages, {"en": asked}, {"en": 400, "zh": 400})
-    assert abs(float(means.centre_queries(asked, "en").mean())) < 0.02
-    shift = means.queries[means.languages.index("zh")] - means.documents[means.languages.index("zh")]
-    assert float(shift[3]) > 0.5  # no Chinese queries were seen: the shift of the others is taken over
+def test_queries_are_centred_between_general_questions_and_the_librarys_sentences(
+    two_languages: dict[str, Matrix],
+) -> None:
+    axes = np.eye(16, dtype=np.float32)
+    general = {name: rows_around(axes[3] + axes[place], 200, 3) for name, place in (("en", 1), ("zh", 2), ("fr", 9))}
+    sentences = {"en": rows_around(axes[3] + axes[5] + axes[1], 200, 4)}
+    means = means_of(two_languages, questions=general, sentences=sentences)
+    row = {name: means.queries[means.languages.index(name)] for name in means.languages}
+    expected = (general["en"].mean(axis=0) + sentences["en"].mean(axis=0)) / 2
+    assert np.allclose(row["en"], expected, atol=1e-5)
+    shift = (sentences["en"].mean(axis=0) - general["en"].mean(axis=0)) / 2
+    assert np.allclose(row["zh"], general["zh"].mean(axis=0) + shift, atol=1e-5)
+    assert np.allclose(row["fr"], general["fr"].mean(axis=0) + shift, atol=1e-5)
+    assert float(row["und"][3]) > 0.3  # a language nobody has questions for takes over the shift of the others
 
 
 def test_an_unlisted_language_and_a_library_without_means_work(two_languages: dict[str, Matrix]) -> None:
-    means = LanguageMeans.build(two_languages, {}, {"en": 400, "zh": 400})
+    means = means_of(two_languages)
     row = two_languages["en"][:1]
     assert np.array_equal(means.centre_documents(row, ["fr"]), means.centre_documents(row, ["und"]))
     assert np.array_equal(LanguageMeans.none(16).centre_documents(row, ["en"]), row)
@@ -59,7 +74,7 @@ def test_an_unlisted_language_and_a_library_without_means_work(two_languages: di
 
 
 def test_means_survive_json_with_their_version(two_languages: dict[str, Matrix]) -> None:
-    means = LanguageMeans.build(two_languages, {}, {"en": 400, "zh": 400})
+    means = means_of(two_languages)
     again = LanguageMeans.from_json(json.loads(json.dumps(means.to_json())))
     assert again.version == means.version != "none"
     assert again.count("zh") == 400
@@ -69,10 +84,13 @@ def test_means_survive_json_with_their_version(two_languages: dict[str, Matrix])
 
 
 def test_texts_of_no_known_language_are_centred_by_the_overall_mean(two_languages: dict[str, Matrix]) -> None:
-    means = LanguageMeans.build(
-        {**two_languages, "und": two_languages["en"][:10]}, {}, {"en": 400, "zh": 400, "und": 10}
-    )
+    means = means_of({**two_languages, "und": two_languages["en"][:10]})
     assert means.languages == ("en", "zh", "und")
     assert means.count("und") == 810
-    alone = LanguageMeans.build({"und": two_languages["en"]}, {}, {"und": 400})
-    assert alone.languages == ("und",)
+    assert means_of({"und": two_languages["en"]}).languages == ("und",)
+
+
+def test_a_regional_form_is_centred_as_its_language(two_languages: dict[str, Matrix]) -> None:
+    means = means_of(two_languages)
+    row = two_languages["zh"][:1]
+    assert np.array_equal(means.centre_documents(row, ["zh-Hant"]), means.centre_documents(row, ["zh"]))
