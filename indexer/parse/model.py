@@ -1,0 +1,117 @@
+"""What a format's adapter is given and what it gives: raw pages, facts about the document, and how to refuse."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from indexer.datatypes import Heading, Span, Status
+from indexer.parse.encoding import decode_head
+from indexer.parse.options import ReadOptions
+
+HEAD_BYTES = 1 << 16
+"""How much of a file is looked at to tell its format."""
+
+STRETCH_CHARS = 1 << 16
+"""The longest stretch that a format without pages hands over at once."""
+
+
+class UnreadableError(Exception):
+    """A document cannot be read, wholly or from here on; carries the status and the reason for the ledger."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """A page (or, without a number, a stretch) as its format has it; headings and ``drop`` count in ``text``.
+
+    ``join_lines`` says that line breaks inside a paragraph mean nothing; ``drop`` are running headers and the like;
+    ``unread`` why the page has no usable text.
+    """
+
+    text: str
+    number: int | None = None
+    label: str | None = None
+    headings: tuple[Heading, ...] = ()
+    drop: tuple[Span, ...] = ()
+    join_lines: bool = False
+    unread: str | None = None
+    recognised: bool = False
+
+
+@dataclass(slots=True)
+class Facts:
+    """What an adapter learns of a document while it reads; complete when its pages are exhausted.
+
+    ``lost_chars`` counts characters that were there and could not be read, in formats without pages.
+    """
+
+    media_type: str
+    title: str | None = None
+    author: str | None = None
+    created: str | None = None
+    modified: str | None = None
+    language: str | None = None
+    page_count: int | None = None
+    lost_chars: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The beginning of a file, its name's ending and its size: what a format is told by."""
+
+    path: Path
+    head: bytes
+    suffix: str
+    size: int
+
+    @classmethod
+    def of(cls, path: Path) -> Sample:
+        """Take a sample of a file. Raises OSError when it cannot be opened."""
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        return cls(path, head, path.suffix.lower().lstrip("."), path.stat().st_size)
+
+    @cached_property
+    def text(self) -> str | None:
+        """The head as text; None when it is not text in any encoding."""
+        return decode_head(self.head)
+
+    @cached_property
+    def zip_names(self) -> frozenset[str]:
+        """The names inside a zip archive; empty when it is none."""
+        if not self.head.startswith(b"PK\x03\x04"):
+            return frozenset()
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                return frozenset(archive.namelist())
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            return frozenset()
+
+
+Extract = Callable[[Path, ReadOptions, Facts], Iterator[RawPage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that can be read.
+
+    ``recognise`` says from a sample how sure it is, 0 (it is not) to 100; the surest format reads the file.
+    ``needs`` names the optional extra or program, for the table of formats.
+    """
+
+    name: str
+    media_type: str
+    suffixes: tuple[str, ...]
+    library: str
+    recognise: Callable[[Sample], int]
+    extract: Extract
+    needs: str = ""
