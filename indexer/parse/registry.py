@@ -10,7 +10,6 @@ from indexer.datatypes import Status
 from indexer.parse import formats
 from indexer.parse.model import Format, Sample, UnreadableError
 
-
 _KINDS = (
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),
