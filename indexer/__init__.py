@@ -24,8 +24,18 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         Status as Status,
         StoredDocument as StoredDocument,
     )
-    from indexer.errors import LongdocError as LongdocError
-    from indexer.settings import Settings as Settings, load_settings as load_settings
+    from indexer.errors import LibraryNotFoundError as LibraryNotFoundError, LongdocError as LongdocError
+    from indexer.passwords import (
+        Role as Role,
+        load_passwords as load_passwords,
+        password_matches as password_matches,
+        store_password as store_password,
+    )
+    from indexer.settings import (
+        Settings as Settings,
+        load_settings as load_settings,
+        passwords_path as passwords_path,
+    )
 
 _HOMES: dict[str, str] = {
     "Chunk": "datatypes",
@@ -33,17 +43,23 @@ _HOMES: dict[str, str] = {
     "Encoder": "datatypes",
     "FileReport": "datatypes",
     "Hit": "datatypes",
+    "LibraryNotFoundError": "errors",
     "LongdocError": "errors",
     "Mode": "datatypes",
     "Page": "datatypes",
     "Recipe": "datatypes",
     "RunReport": "datatypes",
+    "Role": "passwords",
     "SearchResult": "datatypes",
     "Settings": "settings",
     "Span": "datatypes",
     "Status": "datatypes",
     "StoredDocument": "datatypes",
+    "load_passwords": "passwords",
     "load_settings": "settings",
+    "password_matches": "passwords",
+    "passwords_path": "settings",
+    "store_password": "passwords",
 }
 
 __all__ = sorted(_HOMES)

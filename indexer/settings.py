@@ -36,12 +36,23 @@ class Settings:
     parse_memory: str = "2GB"
     parse_workers: int = 1
     ocr: str = "auto"
+    ui_access: str = "local"
+    ui_hosts: str = ""
+    ui_roots: str = ""
+    ui_upload_mb: int = 200
+    ui_downloads: str = "yes"
+    ui_editors: str = ""
 
 
 def config_path() -> Path:
     """Where the config file is looked for; it need not exist."""
     chosen = os.environ.get("LONGDOC_CONFIG")
     return Path(chosen) if chosen else platformdirs.user_config_path(APPLICATION) / "config.toml"
+
+
+def passwords_path() -> Path:
+    """Where the hashes of the browser side's passwords are kept, beside the config file."""
+    return config_path().with_name("passwords.json")
 
 
 def load_settings() -> Settings:
