@@ -1,0 +1,34 @@
+"""All that is kept of a library, in one SQLite file; the only room that speaks SQL."""
+
+from indexer.store.keep import FILE_NAME, Store, is_library
+from indexer.store.records import (
+    Counts,
+    DocumentFilter,
+    FoundFile,
+    LanguageMean,
+    LexicalMatch,
+    RecipeState,
+    Source,
+    StoredFile,
+    StoredPage,
+    StoredRecipe,
+)
+from indexer.store.writing import DocumentWriter, RecipeWriter
+
+__all__ = [
+    "FILE_NAME",
+    "Counts",
+    "DocumentFilter",
+    "DocumentWriter",
+    "FoundFile",
+    "LanguageMean",
+    "LexicalMatch",
+    "RecipeState",
+    "RecipeWriter",
+    "Source",
+    "Store",
+    "StoredFile",
+    "StoredPage",
+    "StoredRecipe",
+    "is_library",
+]

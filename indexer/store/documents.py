@@ -1,0 +1,206 @@
+"""Reading what is known of documents: their rows, files, sources, tags and counts, and filters over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from indexer.datatypes import Ids, Matrix, Status, StoredDocument
+from indexer.errors import DocumentNotFoundError
+from indexer.store.part import Part
+from indexer.store.records import Counts, DocumentFilter, Source, StoredFile
+from indexer.store.values import json_ids, pack_path, stored_document, to_ids, unpack_path, unpack_rows
+
+_COLUMNS = (
+    "SELECT d.*, coalesce(i.tokens, 0) AS tokens, coalesce(i.chunk_count, 0) AS chunk_count FROM documents d "
+    "LEFT JOIN indexed i ON i.document_id = d.id AND i.recipe_id = :recipe WHERE d.visible = 1"
+)
+
+
+class DocumentReader(Part):
+    """What the library knows of its documents; only those that are complete are ever seen here."""
+
+    def document(self, document_id: int) -> StoredDocument:
+        """One document. Raises DocumentNotFoundError when there is none with this id."""
+        found = self.documents_by_id([document_id])
+        if document_id not in found:
+            raise DocumentNotFoundError(f"There is no document {document_id}. `longdoc list` shows the ids.")
+        return found[document_id]
+
+    def documents(
+        self, statuses: Sequence[Status] | None = None, ids: Iterable[int] | Ids | None = None
+    ) -> Iterator[StoredDocument]:
+        """Documents by id, all or those with one of ``statuses`` and in ``ids``, read a thousand at a time."""
+        wanted = self.document_ids() if ids is None else np.unique(np.asarray(list(ids), dtype=np.int64))
+        for first in range(0, len(wanted), 1000):
+            batch = self.documents_by_id(wanted[first : first + 1000])
+            for document_id in sorted(batch):
+                if statuses is None or batch[document_id].status in statuses:
+                    yield batch[document_id]
+
+    def documents_by_id(self, ids: Iterable[int] | Ids) -> dict[int, StoredDocument]:
+        """Documents with these ids; ids without one are left out."""
+        listed = json_ids(ids)
+        with self._connections.reading() as connection:
+            rows = connection.execute(
+                f"{_COLUMNS} AND d.id IN (SELECT value FROM json_each(:ids))",
+                {"recipe": self.recipe_id, "ids": listed},
+            ).fetchall()
+            paths: dict[int, list[str]] = {row["id"]: [] for row in rows}
+            tags: dict[int, list[str]] = {row["id"]: [] for row in rows}
+            for document_id, path in connection.execute(
+                "SELECT document_id, path FROM files WHERE document_id IN (SELECT value FROM json_each(?))", [listed]
+            ):
+                if document_id in paths:
+                    paths[document_id].append(unpack_path(path))
+            for document_id, name in connection.execute(
+                "SELECT document_id, name FROM tags WHERE document_id IN (SELECT value FROM json_each(?))", [listed]
+            ):
+                if document_id in tags:
+                    tags[document_id].append(name)
+        return {row["id"]: stored_document(row, paths[row["id"]], tags[row["id"]]) for row in rows}
+
+    def document_ids(self) -> Ids:
+        """The ids of all documents, ascending."""
+        return to_ids(self._connections.rows("SELECT id FROM documents WHERE visible = 1 ORDER BY id"))
+
+    def find_by_sha256(self, sha256: str) -> StoredDocument | None:
+        """The document made of these bytes."""
+        found = self._connections.value("SELECT id FROM documents WHERE visible = 1 AND sha256 = ?", [sha256])
+        return None if found is None else self.document(found)
+
+    def find_by_path(self, path: str) -> StoredDocument | None:
+        """The document that lay at this path when it was last looked at."""
+        found = self._connections.value("SELECT document_id FROM files WHERE path = ?", [pack_path(path)])
+        return None if found is None else self.document(found)
+
+    def file(self, path: str) -> StoredFile | None:
+        """What was recorded of the file at this path."""
+        row = self._connections.row("SELECT * FROM files WHERE path = ?", [pack_path(path)])
+        return None if row is None else _stored_file(row)
+
+    def files(self, source_id: int | None = None) -> Iterator[StoredFile]:
+        """Every recorded file, by path; of one source only when it is named."""
+        sql = "SELECT * FROM files ORDER BY path"
+        parameters: list[Any] = []
+        if source_id is not None:
+            sql, parameters = "SELECT * FROM files WHERE source_id = ? ORDER BY path", [source_id]
+        return (_stored_file(row) for row in self._connections.rows(sql, parameters))
+
+    def sources(self) -> list[Source]:
+        """The folders and files that were added, by path."""
+        rows = self._connections.rows("SELECT id, path, added FROM sources ORDER BY path")
+        return [Source(row["id"], unpack_path(row["path"]), row["added"]) for row in rows]
+
+    def tags(self) -> dict[str, int]:
+        """Every tag in use and how many documents carry it."""
+        rows = self._connections.rows("SELECT name, count(*) FROM tags GROUP BY name ORDER BY name")
+        return {row[0]: row[1] for row in rows}
+
+    def counts(self) -> Counts:
+        """How much the library holds."""
+        with self._connections.reading() as connection:
+            by_status = dict(
+                connection.execute(
+                    "SELECT status, count(*) FROM documents WHERE visible = 1 GROUP BY status ORDER BY status"
+                ).fetchall()
+            )
+            chunks = connection.execute(
+                "SELECT coalesce(sum(chunk_count), 0) FROM indexed WHERE recipe_id = ?", [self.recipe_id]
+            ).fetchone()[0]
+            embeddings = connection.execute("SELECT count(*) FROM embeddings").fetchone()[0]
+        return Counts(sum(by_status.values()), chunks, embeddings, self._size_on_disk(), by_status)
+
+    def document_vectors(self) -> tuple[Ids, Matrix]:
+        """The ids of all documents that have an embedding of their own, and those embeddings, row by row."""
+        rows = self._connections.rows(
+            "SELECT document_id, vector FROM indexed WHERE recipe_id = ? AND vector IS NOT NULL ORDER BY document_id",
+            [self.recipe_id],
+        )
+        return to_ids(rows), unpack_rows([row[1] for row in rows], self.recipe.dimension)
+
+    def matching_documents(self, wanted: DocumentFilter) -> Ids:
+        """The ids of the documents a filter lets through, ascending."""
+        clauses: list[str] = ["visible = 1"]
+        parameters: list[Any] = []
+        for clause, values in _conditions(wanted):
+            clauses.append(clause)
+            parameters.extend(values)
+        sql = f"SELECT id FROM documents WHERE {' AND '.join(clauses)} ORDER BY id"
+        return to_ids(self._connections.rows(sql, parameters))
+
+    def _size_on_disk(self) -> int:
+        names = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(name.stat().st_size for name in names if name.exists())
+
+
+def _stored_file(row: Any) -> StoredFile:
+    return StoredFile(
+        unpack_path(row["path"]), row["document_id"], row["source_id"], row["size"], row["mtime_ns"]
+    )
+
+
+def _conditions(wanted: DocumentFilter) -> Iterator[tuple[str, list[Any]]]:
+    """Each field of a filter as one clause over documents, and what is bound to it."""
+    if wanted.ids:
+        yield "id IN (SELECT value FROM json_each(?))", [json_ids(wanted.ids)]
+    for prefixes in (wanted.sources, wanted.paths):
+        if prefixes:
+            yield _under(prefixes)
+    if wanted.types:
+        yield _any_of([_type_clause(value) for value in wanted.types])
+    if wanted.languages:
+        yield _any_of([("(language = ? OR language LIKE ? ESCAPE '!')", [v, _like(v) + "-%"]) for v in wanted.languages])
+    if wanted.tags:
+        marks = ", ".join("?" * len(wanted.tags))
+        yield f"id IN (SELECT document_id FROM tags WHERE name IN ({marks}))", list(wanted.tags)
+    if wanted.statuses:
+        yield f"status IN ({', '.join('?' * len(wanted.statuses))})", list(wanted.statuses)
+    if wanted.titles:
+        yield _any_of([("title LIKE ? ESCAPE '!'", [f"%{_like(value)}%"]) for value in wanted.titles])
+    if wanted.path_parts:
+        yield _any_of([_path_part_clause(value) for value in wanted.path_parts])
+    if wanted.date_from:
+        yield f"{_DATE} >= ?", [wanted.date_from]
+    if wanted.date_to:
+        # "2024" as an upper bound means to the end of 2024: any digits that follow sort before this.
+        yield f"{_DATE} <> '' AND {_DATE} < ?", [wanted.date_to + "~"]
+
+
+_DATE = "coalesce(modified, created, '')"
+
+
+def _any_of(parts: Sequence[tuple[str, list[Any]]]) -> tuple[str, list[Any]]:
+    return "(" + " OR ".join(clause for clause, _ in parts) + ")", [value for _, values in parts for value in values]
+
+
+def _type_clause(value: str) -> tuple[str, list[Any]]:
+    if "/" in value:
+        return "media_type LIKE ? ESCAPE '!'", [_like(value) + "%"]
+    ending = pack_path("." + value.lower().lstrip("."))
+    clause = (
+        "id IN (SELECT document_id FROM files WHERE lower(substr(CAST(path AS TEXT), -?)) = CAST(? AS TEXT))"
+    )
+    return clause, [len(ending), ending]
+
+
+def _path_part_clause(value: str) -> tuple[str, list[Any]]:
+    clause = "id IN (SELECT document_id FROM files WHERE CAST(path AS TEXT) LIKE ? ESCAPE '!')"
+    return clause, [f"%{_like(value)}%"]
+
+
+def _under(prefixes: Sequence[str]) -> tuple[str, list[Any]]:
+    parts: list[tuple[str, list[Any]]] = []
+    for prefix in prefixes:
+        exact = pack_path(prefix.rstrip(os.sep) or os.sep)
+        below = exact.rstrip(b"/") + b"/"
+        parts.append(("path = ? OR (path >= ? AND path < ?)", [exact, below, below[:-1] + b"0"]))
+    clause, values = _any_of(parts)
+    return f"id IN (SELECT document_id FROM files WHERE {clause})", values
+
+
+def _like(value: str) -> str:
+    return value.replace("!", "!!").replace("%", "!%").replace("_", "!_")

@@ -1,0 +1,118 @@
+"""One library's SQLite file: creating it, opening it, and everything that is asked of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from indexer.datatypes import Recipe
+from indexer.errors import LibraryError, LibraryNotFoundError
+from indexer.faults import fault_point
+from indexer.store.chunks import ChunkReader
+from indexer.store.connection import Connections, translated
+from indexer.store.documents import DocumentReader
+from indexer.store.fulltext import FullText
+from indexer.store.records import RecipeState
+from indexer.store.recipes import Recipes, insert_recipe
+from indexer.store.schema import SCHEMA_VERSION, migrate, schema_version
+from indexer.store.writing import Writing
+
+FILE_NAME = "library.sqlite3"
+
+
+class Store(DocumentReader, ChunkReader, FullText, Recipes, Writing):
+    """Everything that is kept of one library. Safe to use from many threads: each has a connection of its own.
+
+    Reading never waits for the writer. Whoever writes holds the library's writer lock (``indexer.library``).
+    """
+
+    @classmethod
+    def create(cls, directory: Path, recipe: Recipe) -> Store:
+        """Make a new library file in a directory, readable by its user alone. Raises LibraryError when there is one."""
+        path = directory / FILE_NAME
+        try:
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError as error:
+            raise LibraryError(f"There is a library at {directory} already.") from error
+        except OSError as error:
+            raise LibraryError(f"No library can be made at {directory}: {error.strerror}.") from error
+        fault_point("store.create")
+        connections = Connections(path, readonly=False)
+        with translated(path):
+            connection = connections.get()
+            connection.execute("PRAGMA journal_mode = WAL")
+            migrate(connection)
+        with connections.writing() as connection:
+            insert_recipe(connection, recipe, RecipeState.ACTIVE)
+            fault_point("store.created")
+        return cls(connections)
+
+    @classmethod
+    def open(cls, directory: Path, *, readonly: bool = False) -> Store:
+        """Open the library file in a directory.
+
+        Raises LibraryNotFoundError when there is none, LibraryError when a newer program wrote it, or when an older one
+        did and it is opened for reading only (opened for writing, it is brought up to date).
+        """
+        path = directory / FILE_NAME
+        if not is_library(directory):
+            raise LibraryNotFoundError(f"There is no library at {directory}. `longdoc add FOLDER` makes one.")
+        connections = Connections(path, readonly=readonly)
+        with translated(path):
+            version = schema_version(connections.get())
+            if version > SCHEMA_VERSION:
+                raise LibraryError(
+                    f"The library at {directory} was written by a newer longdoc (schema {version}, this one knows "
+                    f"{SCHEMA_VERSION}): update longdoc."
+                )
+            if version < SCHEMA_VERSION and readonly:
+                raise LibraryError(
+                    f"The library at {directory} was written by an older longdoc: run `longdoc verify --repair` once "
+                    "to bring it up to date."
+                )
+            if version < SCHEMA_VERSION:
+                migrate(connections.get())
+        return cls(connections)
+
+    @property
+    def schema_version(self) -> int:
+        """How many migrations the file has seen."""
+        with translated(self.path):
+            return schema_version(self._connections.get())
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def meta_get(self, key: str) -> Any:
+        """A small derived value that was kept under a key, or None."""
+        text = self._connections.value("SELECT value FROM meta WHERE key = ?", [f"value:{key}"])
+        return None if text is None else json.loads(text)
+
+    def meta_set(self, key: str, value: Any) -> None:
+        """Keep a small derived value (anything JSON can say) under a key; None forgets it."""
+        with self._connections.writing() as connection:
+            if value is None:
+                connection.execute("DELETE FROM meta WHERE key = ?", [f"value:{key}"])
+            else:
+                connection.execute(
+                    "INSERT OR REPLACE INTO meta VALUES (?, ?)", [f"value:{key}", json.dumps(value, ensure_ascii=False)]
+                )
+
+
+def is_library(directory: Path) -> bool:
+    """Whether a directory holds a library; one whose creation was cut short holds none yet."""
+    path = directory / FILE_NAME
+    return path.is_file() and path.stat().st_size > 0

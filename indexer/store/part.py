@@ -1,0 +1,50 @@
+"""What every part of the store has in hand: the connections, and the recipe whose chunks it speaks of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from indexer.datatypes import Recipe
+from indexer.store.connection import Connections
+from indexer.store.records import RecipeState
+from indexer.store.values import unpack_recipe
+
+
+class Part:
+    """The base of the store's parts. The recipe in use may be changed by another process: it is looked up each time."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._recipes: dict[int, Recipe] = {}
+
+    @property
+    def path(self) -> Path:
+        """The library's SQLite file."""
+        return self._connections.path
+
+    @property
+    def recipe_id(self) -> int:
+        """The id of the recipe whose chunks are searched."""
+        return int(self._connections.value("SELECT id FROM recipes WHERE state = ?", [RecipeState.ACTIVE]))
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe whose chunks are searched."""
+        return self.recipe_of(self.recipe_id)
+
+    def recipe_of(self, recipe_id: int) -> Recipe:
+        """A recipe by id; one never changes once it is written."""
+        if recipe_id not in self._recipes:
+            text = self._connections.value("SELECT recipe FROM recipes WHERE id = ?", [recipe_id])
+            self._recipes[recipe_id] = unpack_recipe(text)
+        return self._recipes[recipe_id]
+
+    def encoder_id(self, recipe_id: int | None = None) -> int:
+        """The id of the encoder of a recipe, of the one in use when none is named."""
+        return int(
+            self._connections.value("SELECT encoder_id FROM recipes WHERE id = ?", [recipe_id or self.recipe_id])
+        )
+
+    def generation(self) -> int:
+        """A number that grows with every change a reader could see."""
+        return int(self._connections.value("SELECT value FROM meta WHERE key = 'generation'"))
