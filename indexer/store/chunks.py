@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -112,11 +113,31 @@ class ChunkReader(Part):
 
         Raises DamagedError when one of them is not there.
         """
-        blobs = dict(self._chunk_column("e.vector", chunk_ids))
+        return self.embeddings_and_languages(chunk_ids)[0]
+
+    def embeddings_and_languages(self, chunk_ids: Sequence[int] | Ids) -> tuple[Matrix, list[str]]:
+        """The embeddings of chunks as ``chunk_embeddings`` gives them, and the language of each."""
+        rows: dict[int, tuple[bytes, str]] = {}
+        listed = np.asarray(chunk_ids, dtype=np.int64)
+        for first in range(0, len(listed), IN_LIMIT):
+            for row in self._connections.rows(
+                "SELECT c.id, e.vector, c.language FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value "
+                "JOIN embeddings e ON e.id = c.embedding_id",
+                [json_ids(listed[first : first + IN_LIMIT])],
+            ):
+                rows[row[0]] = (row[1], row[2])
         try:
-            return unpack_rows([blobs[int(one)] for one in chunk_ids], self.recipe.dimension)
+            found = [rows[one] for one in listed.tolist()]
         except KeyError as error:
             raise DamagedError(f"Chunk {error.args[0]} has no embedding; run `longdoc verify --repair`.") from error
+        return unpack_rows([row[0] for row in found], self.recipe.dimension), [row[1] for row in found]
+
+    def sample_embeddings(self, count: int, seed: int = 0) -> tuple[Ids, Matrix]:
+        """The ids and embeddings of ``count`` visible chunks drawn at random, the same ones for the same library."""
+        ids = self.chunk_ids()
+        if len(ids) > count:
+            ids = np.sort(np.random.default_rng(seed).choice(ids, count, replace=False))
+        return ids, self.chunk_embeddings(ids)
 
     def iter_embeddings(
         self, after_chunk_id: int = 0, batch: int = 4096, recipe_id: int | None = None
@@ -153,6 +174,10 @@ class ChunkReader(Part):
         )
         return np.unique(np.concatenate([np.empty(0, np.int64), *(unpack_ids(row[0]) for row in rows)]))
 
+    def removals_known_since(self) -> int:
+        """The generation from which on every removal is still in the log; an older index is made anew."""
+        return int(self._connections.value("SELECT value FROM meta WHERE key = 'removals_since'") or 0)
+
     def chunk_owner(self, chunk_ids: Sequence[int] | Ids) -> Ids:
         """The document id of each chunk, in the order asked for; 0 for a chunk that is gone."""
         owners = dict(self._chunk_column("c.document_id", chunk_ids))
@@ -161,7 +186,7 @@ class ChunkReader(Part):
     def chunk_languages(self, chunk_ids: Sequence[int] | Ids) -> list[str]:
         """The language of each chunk, in the order asked for; ``und`` for a chunk that is gone."""
         languages = dict(self._chunk_column("c.language", chunk_ids))
-        return [languages.get(int(one), "und") for one in chunk_ids]
+        return [str(languages.get(int(one), "und")) for one in chunk_ids]
 
     def document_vector(self, document_id: int) -> Vector | None:
         """A document's own embedding, or None when it has none."""
@@ -173,7 +198,8 @@ class ChunkReader(Part):
     def language_means(self, recipe_id: int | None = None) -> dict[str, LanguageMean]:
         """The mean embedding of each language's visible chunks, kept up to date with every document."""
         rows = self._connections.rows(
-            "SELECT language, chunk_count, total FROM languages WHERE recipe_id = ? AND chunk_count > 0 ORDER BY language",
+            "SELECT language, chunk_count, total FROM languages WHERE recipe_id = ? AND chunk_count > 0 "
+            "ORDER BY language",
             [recipe_id or self.recipe_id],
         )
         return {
@@ -181,12 +207,11 @@ class ChunkReader(Part):
             for row in rows
         }
 
-    def _chunk_column(self, column: str, chunk_ids: Sequence[int] | Ids) -> Iterator[tuple[int, bytes]]:
+    def _chunk_column(self, column: str, chunk_ids: Sequence[int] | Ids) -> Iterator[tuple[int, Any]]:
         listed = np.asarray(chunk_ids, dtype=np.int64)
         for first in range(0, len(listed), IN_LIMIT):
             for row in self._connections.rows(
-                f"SELECT c.id, {column} FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value "
-                "LEFT JOIN embeddings e ON e.id = c.embedding_id",
+                f"SELECT c.id, {column} FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value",
                 [json_ids(listed[first : first + IN_LIMIT])],
             ):
                 yield row[0], row[1]

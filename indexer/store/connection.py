@@ -143,17 +143,25 @@ def translated(path: Path) -> Iterator[None]:
 def _explain(error: sqlite3.Error, directory: Path) -> LibraryError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_FULL"):
-        return LibraryError(f"The disk with the library at {directory} is full; nothing half-written was kept. "
-                            "Free some space and run the command again.")
+        return LibraryError(
+            f"The disk with the library at {directory} is full; nothing half-written was kept. "
+            "Free some space and run the command again."
+        )
     if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")):
         return LibraryError(f"The library at {directory} cannot be written to: check the rights of the folder.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return DamagedError(f"The library's file at {directory} is damaged ({error}). Run `longdoc verify` to see "
-                            "what is affected, and `longdoc restore FILE` to bring a backup back.")
+        return DamagedError(
+            f"The library's file at {directory} is damaged ({error}). Run `longdoc verify` to see "
+            "what is affected, and `longdoc restore FILE` to bring a backup back."
+        )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return LibraryError(f"The library at {directory} stayed busy for {BUSY_SECONDS:.0f} seconds; try again when "
-                            "the other command is done.")
+        return LibraryError(
+            f"The library at {directory} stayed busy for {BUSY_SECONDS:.0f} seconds; try again when "
+            "the other command is done."
+        )
     if name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_AUTH")):
-        return LibraryError(f"The library at {directory} could not be read or written ({error}; {name}): check the "
-                            "disk, its free space and the folder's rights.")
+        return LibraryError(
+            f"The library at {directory} could not be read or written ({error}; {name}): check the "
+            "disk, its free space and the folder's rights."
+        )
     return LibraryError(f"The library at {directory} met an unexpected database error ({error}; {name}).")

@@ -138,36 +138,36 @@ class DocumentReader(Part):
 
 
 def _stored_file(row: Any) -> StoredFile:
-    return StoredFile(
-        unpack_path(row["path"]), row["document_id"], row["source_id"], row["size"], row["mtime_ns"]
-    )
+    return StoredFile(unpack_path(row["path"]), row["document_id"], row["source_id"], row["size"], row["mtime_ns"])
 
 
 def _conditions(wanted: DocumentFilter) -> Iterator[tuple[str, list[Any]]]:
-    """Each field of a filter as one clause over documents, and what is bound to it."""
+    """Each field of a filter that names values, as one clause over documents and what is bound to it."""
     if wanted.ids:
         yield "id IN (SELECT value FROM json_each(?))", [json_ids(wanted.ids)]
-    for prefixes in (wanted.sources, wanted.paths):
-        if prefixes:
-            yield _under(prefixes)
-    if wanted.types:
-        yield _any_of([_type_clause(value) for value in wanted.types])
-    if wanted.languages:
-        yield _any_of([("(language = ? OR language LIKE ? ESCAPE '!')", [v, _like(v) + "-%"]) for v in wanted.languages])
     if wanted.tags:
-        marks = ", ".join("?" * len(wanted.tags))
-        yield f"id IN (SELECT document_id FROM tags WHERE name IN ({marks}))", list(wanted.tags)
+        yield f"id IN (SELECT document_id FROM tags WHERE name IN ({_marks(wanted.tags)}))", list(wanted.tags)
     if wanted.statuses:
-        yield f"status IN ({', '.join('?' * len(wanted.statuses))})", list(wanted.statuses)
-    if wanted.titles:
-        yield _any_of([("title LIKE ? ESCAPE '!'", [f"%{_like(value)}%"]) for value in wanted.titles])
-    if wanted.path_parts:
-        yield _any_of([_path_part_clause(value) for value in wanted.path_parts])
+        yield f"status IN ({_marks(wanted.statuses)})", list(wanted.statuses)
+    for values, clause in (
+        (wanted.sources, _under_clause),
+        (wanted.paths, _under_clause),
+        (wanted.path_parts, _path_part_clause),
+        (wanted.types, _type_clause),
+        (wanted.languages, _language_clause),
+        (wanted.titles, _title_clause),
+    ):
+        if values:
+            yield _any_of([clause(value) for value in values])
     if wanted.date_from:
         yield f"{_DATE} >= ?", [wanted.date_from]
     if wanted.date_to:
         # "2024" as an upper bound means to the end of 2024: any digits that follow sort before this.
         yield f"{_DATE} <> '' AND {_DATE} < ?", [wanted.date_to + "~"]
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 _DATE = "coalesce(modified, created, '')"
@@ -181,10 +181,12 @@ def _type_clause(value: str) -> tuple[str, list[Any]]:
     if "/" in value:
         return "media_type LIKE ? ESCAPE '!'", [_like(value) + "%"]
     ending = pack_path("." + value.lower().lstrip("."))
-    clause = (
-        "id IN (SELECT document_id FROM files WHERE lower(substr(CAST(path AS TEXT), -?)) = CAST(? AS TEXT))"
-    )
+    clause = "id IN (SELECT document_id FROM files WHERE lower(substr(CAST(path AS TEXT), -?)) = CAST(? AS TEXT))"
     return clause, [len(ending), ending]
+
+
+def _language_clause(value: str) -> tuple[str, list[Any]]:
+    return "(language = ? OR language LIKE ? ESCAPE '!')", [value, _like(value) + "-%"]
 
 
 def _path_part_clause(value: str) -> tuple[str, list[Any]]:
@@ -192,14 +194,15 @@ def _path_part_clause(value: str) -> tuple[str, list[Any]]:
     return clause, [f"%{_like(value)}%"]
 
 
-def _under(prefixes: Sequence[str]) -> tuple[str, list[Any]]:
-    parts: list[tuple[str, list[Any]]] = []
-    for prefix in prefixes:
-        exact = pack_path(prefix.rstrip(os.sep) or os.sep)
-        below = exact.rstrip(b"/") + b"/"
-        parts.append(("path = ? OR (path >= ? AND path < ?)", [exact, below, below[:-1] + b"0"]))
-    clause, values = _any_of(parts)
-    return f"id IN (SELECT document_id FROM files WHERE {clause})", values
+def _title_clause(value: str) -> tuple[str, list[Any]]:
+    return "title LIKE ? ESCAPE '!'", [f"%{_like(value)}%"]
+
+
+def _under_clause(prefix: str) -> tuple[str, list[Any]]:
+    exact = pack_path(prefix.rstrip(os.sep) or os.sep)
+    below = exact.rstrip(b"/") + b"/"
+    clause = "id IN (SELECT document_id FROM files WHERE path = ? OR (path >= ? AND path < ?))"
+    return clause, [exact, below, below[:-1] + b"0"]
 
 
 def _like(value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 
@@ -11,8 +12,8 @@ from indexer.lexical import index_text
 from indexer.store.chunks import read_text
 from indexer.store.part import Part
 from indexer.store.records import LexicalMatch
-from indexer.store.schema import create_lexical_table, lexical_table
-from indexer.store.values import json_ids
+from indexer.store.schema import create_lexical_table, drop_lexical_table, lexical_table, vocabulary_table
+from indexer.store.values import json_ids, to_ids
 
 _PROBE = (
     "The PPR-9087's naïve café, § 4.2(b), co-operation of 1,234.5 kg ﬁnal Ａ① İstanbul Straße "
@@ -28,7 +29,9 @@ def index_text_version() -> str:
 class FullText(Part):
     """Searching the words of chunks."""
 
-    def lexical(self, match: str, limit: int, allowed_documents: Iterable[int] | Ids | None = None) -> list[LexicalMatch]:
+    def lexical(
+        self, match: str, limit: int, allowed_documents: Iterable[int] | Ids | None = None
+    ) -> list[LexicalMatch]:
         """The chunks that match an FTS5 expression, best first by BM25; ``match`` comes from ``indexer.lexical``.
 
         ``allowed_documents`` restricts the search before it is ranked and cut to ``limit``.
@@ -49,6 +52,30 @@ class FullText(Part):
             rows = self._connections.rows(sql, [match, json_ids(allowed_documents), recipe_id, limit])
         return [LexicalMatch(row[0], -row[1]) for row in rows]
 
+    def lexical_ids(self, match: str, limit: int) -> Ids:
+        """Up to ``limit`` chunks that match an FTS5 expression, unranked (by id)."""
+        table = lexical_table(self.recipe_id)
+        return to_ids(
+            self._connections.rows(f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT ?", [match, limit])
+        )
+
+    def term_counts(self, terms: Iterable[str]) -> dict[str, int]:
+        """In how many chunks each of the terms (as ``index_text`` cuts them) stands; those in none are left out."""
+        rows = self._connections.rows(
+            f"SELECT term, doc FROM {vocabulary_table(self.recipe_id)} WHERE term IN (SELECT value FROM json_each(?))",
+            [json.dumps(list(terms), ensure_ascii=False)],
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def vocabulary(self, beginning: str, shortest: int, longest: int) -> dict[str, int]:
+        """The indexed terms with a beginning and of some length, with the number of chunks each stands in."""
+        rows = self._connections.rows(
+            f"SELECT term, doc FROM {vocabulary_table(self.recipe_id)} "
+            "WHERE term >= ?1 AND term < ?1 || char(1114111) AND length(term) BETWEEN ?2 AND ?3",
+            [beginning, shortest, longest],
+        )
+        return {row[0]: row[1] for row in rows}
+
     def lexical_is_current(self) -> bool:
         """Whether the rows were cut the way this program cuts text."""
         version = self._connections.value("SELECT index_text_version FROM recipes WHERE id = ?", [self.recipe_id])
@@ -58,7 +85,7 @@ class FullText(Part):
         """Make the full-text tables of all recipes anew from the chunks, in one transaction."""
         with self._connections.writing() as connection:
             for (recipe_id,) in connection.execute("SELECT id FROM recipes").fetchall():
-                connection.execute(f"DROP TABLE IF EXISTS {lexical_table(recipe_id)}")
+                drop_lexical_table(connection, recipe_id)
                 create_lexical_table(connection, recipe_id)
                 documents = connection.execute("SELECT document_id FROM indexed WHERE recipe_id = ?", [recipe_id])
                 for (document_id,) in documents.fetchall():
@@ -69,9 +96,7 @@ class FullText(Part):
 def add_words(connection: sqlite3.Connection, recipe_id: int, document_id: int) -> None:
     """Put a document's chunks into a recipe's full-text table."""
     table = lexical_table(recipe_id)
-    connection.executemany(
-        f"INSERT INTO {table}(rowid, text) VALUES (?, ?)", _cut(connection, recipe_id, document_id)
-    )
+    connection.executemany(f"INSERT INTO {table}(rowid, text) VALUES (?, ?)", _cut(connection, recipe_id, document_id))
 
 
 def remove_words(connection: sqlite3.Connection, recipe_id: int, document_id: int) -> None:

@@ -15,8 +15,8 @@ from indexer.store.chunks import ChunkReader
 from indexer.store.connection import Connections, translated
 from indexer.store.documents import DocumentReader
 from indexer.store.fulltext import FullText
-from indexer.store.records import RecipeState
 from indexer.store.recipes import Recipes, insert_recipe
+from indexer.store.records import RecipeState
 from indexer.store.schema import SCHEMA_VERSION, migrate, schema_version
 from indexer.store.writing import Writing
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from indexer.datatypes import Recipe
@@ -38,6 +40,12 @@ class Part:
             text = self._connections.value("SELECT recipe FROM recipes WHERE id = ?", [recipe_id])
             self._recipes[recipe_id] = unpack_recipe(text)
         return self._recipes[recipe_id]
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that this thread reads inside the block is of one moment."""
+        with self._connections.reading():
+            yield
 
     def encoder_id(self, recipe_id: int | None = None) -> int:
         """The id of the encoder of a recipe, of the one in use when none is named."""

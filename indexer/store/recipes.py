@@ -10,7 +10,7 @@ from indexer.faults import fault_point
 from indexer.store.fulltext import index_text_version
 from indexer.store.part import Part
 from indexer.store.records import RecipeState, StoredRecipe
-from indexer.store.schema import create_lexical_table, lexical_table
+from indexer.store.schema import create_lexical_table, drop_lexical_table
 from indexer.store.values import now, pack_recipe, to_ids, unpack_recipe
 from indexer.store.writing import RecipeWriter, bump_generation
 
@@ -87,7 +87,7 @@ class Recipes(Part):
         if recipe_id == self.recipe_id:
             raise LibraryError("The recipe in use cannot be dropped.")
         with self._connections.writing() as connection:
-            connection.execute(f"DROP TABLE IF EXISTS {lexical_table(recipe_id)}")
+            drop_lexical_table(connection, recipe_id)
             for table in ("chunks", "indexed", "languages", "removals"):
                 connection.execute(f"DELETE FROM {table} WHERE recipe_id = ?", [recipe_id])
             connection.execute("DELETE FROM recipes WHERE id = ?", [recipe_id])

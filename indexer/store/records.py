@@ -105,9 +105,9 @@ class DocumentFilter:
     """Which documents may be found: any of the values inside a field, all of the fields that name any.
 
     Dates are ISO 8601 prefixes (``2024``, ``2024-05``) compared with the document's own date, ``date_from`` and
-    ``date_to`` both included. A type is a media type, its beginning (``text/``) or a file name's ending (``pdf``);
-    a language also matches its regional forms (``zh`` finds ``zh-Hant``). ``sources`` and ``paths`` are path
-    prefixes that end at a folder's border; ``path_parts`` and ``titles`` are looked for anywhere in a path or title, whatever their case.
+    ``date_to`` both included. A type is a media type, its beginning (``text/``) or a file name's ending (``pdf``); a
+    language also matches its regional forms (``zh`` finds ``zh-Hant``). ``sources`` and ``paths`` are path prefixes
+    that end at a folder's border; ``path_parts`` and ``titles`` stand anywhere in a path or title, whatever their case.
     """
 
     ids: tuple[int, ...] = ()

@@ -175,8 +175,19 @@ def lexical_table(recipe_id: int) -> str:
     return f"lexical_{int(recipe_id)}"
 
 
+def vocabulary_table(recipe_id: int) -> str:
+    """The name of the table that lists the terms of a recipe's full-text table."""
+    return f"{lexical_table(recipe_id)}_terms"
+
+
+def drop_lexical_table(connection: sqlite3.Connection, recipe_id: int) -> None:
+    """Drop what ``create_lexical_table`` makes."""
+    connection.execute(f"DROP TABLE IF EXISTS {vocabulary_table(recipe_id)}")
+    connection.execute(f"DROP TABLE IF EXISTS {lexical_table(recipe_id)}")
+
+
 def create_lexical_table(connection: sqlite3.Connection, recipe_id: int) -> None:
-    """Make a recipe's full-text table.
+    """Make a recipe's full-text table, and the list of its terms.
 
     It keeps no text of its own (``content=''``): rows are added and taken away with the text that ``index_text`` cuts,
     so the same function must cut both times; its version is recorded with the recipe.
@@ -184,6 +195,10 @@ def create_lexical_table(connection: sqlite3.Connection, recipe_id: int) -> None
     connection.execute(
         f"CREATE VIRTUAL TABLE IF NOT EXISTS {lexical_table(recipe_id)} USING fts5"
         "(text, content='', tokenize=\"ascii\")"
+    )
+    connection.execute(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {vocabulary_table(recipe_id)} "
+        f"USING fts5vocab({lexical_table(recipe_id)}, 'row')"
     )
 
 

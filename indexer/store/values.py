@@ -91,7 +91,7 @@ def unpack_offsets(blob: bytes | None, length: int, original_length: int) -> Off
 
 def pack_list(values: Sequence[Any]) -> str:
     """A list as JSON."""
-    return json.dumps(list(values), ensure_ascii=False)
+    return json.dumps([storable(one) if isinstance(one, str) else one for one in values], ensure_ascii=False)
 
 
 def pack_recipe(recipe: Recipe) -> str:
@@ -105,14 +105,19 @@ def unpack_recipe(text: str) -> Recipe:
     return Recipe(**{name: value for name, value in json.loads(text).items() if name in known})
 
 
+def storable(text: str | None) -> str | None:
+    """Text that SQLite takes: what is no character (an undecodable byte of a file's name) is shown escaped."""
+    return None if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "")
+
+
 def document_columns(document: Document) -> dict[str, Any]:
     """The columns of a document that come from reading it."""
     return {
         "media_type": document.media_type,
         "status": document.status.value,
-        "reason": document.reason,
-        "title": document.title or "",
-        "author": document.author,
+        "reason": storable(document.reason),
+        "title": storable(document.title) or "",
+        "author": storable(document.author),
         "created": document.created,
         "modified": document.modified,
         "language": document.language,

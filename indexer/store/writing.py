@@ -263,7 +263,7 @@ class Writing(Part):
         return visible
 
     def remove_document(self, document_id: int) -> bool:
-        """Remove a document, its chunks and its paths; False when there is none. Its embeddings stay until ``prune``."""
+        """Remove a document with its chunks and paths; False when there is none. Embeddings stay until ``prune``."""
         with self._connections.writing() as connection:
             removed = remove_document(connection, document_id)
             fault_point("store.remove")
@@ -295,9 +295,7 @@ class Writing(Part):
     def add_source(self, path: str) -> int:
         """Record a folder or file that was added; returns its id, the same for the same path."""
         with self._connections.writing() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO sources (path, added) VALUES (?, ?)", [pack_path(path), now()]
-            )
+            connection.execute("INSERT OR IGNORE INTO sources (path, added) VALUES (?, ?)", [pack_path(path), now()])
             found = connection.execute("SELECT id FROM sources WHERE path = ?", [pack_path(path)]).fetchone()
         return int(found[0])
 
@@ -354,13 +352,9 @@ def bump_generation(connection: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-def insert_document(
-    connection: sqlite3.Connection, sha256: str | None, size: int, columns: Mapping[str, Any]
-) -> int:
+def insert_document(connection: sqlite3.Connection, sha256: str | None, size: int, columns: Mapping[str, Any]) -> int:
     """Insert an invisible document and return its id."""
-    cursor = connection.execute(
-        "INSERT INTO documents (sha256, bytes, added) VALUES (?, ?, ?)", [sha256, size, now()]
-    )
+    cursor = connection.execute("INSERT INTO documents (sha256, bytes, added) VALUES (?, ?, ?)", [sha256, size, now()])
     document_id = int(cursor.lastrowid or 0)
     update_document(connection, document_id, columns)
     return document_id
@@ -403,9 +397,7 @@ def hand_over(connection: sqlite3.Connection, old_id: int | None, new_id: int) -
     """Give a replaced document's tags to the new one, and remove it when it lies nowhere any more."""
     if old_id is None or old_id == new_id:
         return
-    connection.execute(
-        "INSERT OR IGNORE INTO tags SELECT ?, name FROM tags WHERE document_id = ?", [new_id, old_id]
-    )
+    connection.execute("INSERT OR IGNORE INTO tags SELECT ?, name FROM tags WHERE document_id = ?", [new_id, old_id])
     remove_if_nowhere(connection, old_id)
 
 
@@ -459,5 +451,3 @@ def count_languages(connection: sqlite3.Connection, recipe_id: int, document_id:
             "INSERT OR REPLACE INTO languages VALUES (?, ?, ?, ?)",
             [recipe_id, language, before + sign * count, (so_far + sign * total).astype("<f8").tobytes()],
         )
-
-

@@ -1,0 +1,334 @@
+"""One library opened: its store, its vectors caught up with the store, its encoder, and the lock of its writer."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from indexer.centring import LanguageMeans
+from indexer.datatypes import Encoder, Ids, Matrix, Recipe, Vector
+from indexer.errors import DamagedError, LibraryError, LibraryLockedError, RecipeMismatchError
+from indexer.settings import Settings
+from indexer.store import Store, is_library
+from indexer.vectors import Candidates, IndexStamp, VectorIndex
+
+logger = logging.getLogger(__name__)
+
+LOCK_NAME = "writer.lock"
+HOLDER_NAME = "writer.json"
+MEANS_KEY = "language_means"
+_IDENTITY_KEY = "library_id"
+_CATCH_UP_ROWS = 8192
+_SAVE_AT_LEAST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who is writing to a library: a process, its command, and since when (ISO 8601)."""
+
+    pid: int
+    command: str
+    since: str
+
+
+class Library:
+    """One knowledge base on disk. Reading is safe from many threads and beside a writer in another process."""
+
+    def __init__(self, directory: Path, settings: Settings, store: Store, encoder: Encoder | None = None) -> None:
+        self.directory = directory
+        self.settings = settings
+        self.store = store
+        self._encoder = encoder
+        self._vectors: VectorIndex | None = None
+        self._means: LanguageMeans | None = None
+        self._lock = threading.RLock()
+        self._encoder_lock = threading.Lock()
+        if encoder is not None:
+            _check_encoder(encoder, store.recipe)
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path,
+        settings: Settings,
+        *,
+        create: bool = False,
+        write: bool = False,
+        encoder: Encoder | None = None,
+    ) -> Library:
+        """Open a library, or make it when ``create`` is set and there is none.
+
+        Opened for writing, it refuses settings that ask for another encoder or other chunking than it was built with
+        (RecipeMismatchError); read, it uses what it was built with. Raises LibraryNotFoundError when there is none.
+        """
+        if create and not is_library(directory):
+            return cls(directory, settings, _create(directory, settings, encoder), encoder)
+        store = Store.open(directory, readonly=not write)
+        if write:
+            _check_settings(settings, store.recipe)
+        return cls(directory, settings, store, encoder)
+
+    def close(self) -> None:
+        """Save the vector index when it has caught up with much, and close the store."""
+        if self._vectors is not None and self._vectors.unsaved > max(0, min(_SAVE_AT_LEAST, len(self._vectors) // 50)):
+            self._save_vectors(self._vectors)
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder the library was built with, loaded when it is first needed.
+
+        Raises RecipeMismatchError when what is found under its name has other weights.
+        """
+        with self._encoder_lock:
+            if self._encoder is None:
+                from indexer.encode import load_encoder
+
+                recipe = self.store.recipe
+                encoder = load_encoder(recipe.encoder, settings=self.settings)
+                _check_encoder(encoder, recipe)
+                self._encoder = encoder
+            return self._encoder
+
+    @property
+    def means(self) -> LanguageMeans:
+        """The language means that embeddings are centred by, as last kept with ``keep_means``."""
+        with self._lock:
+            self._refresh_means()
+            assert self._means is not None
+            return self._means
+
+    def keep_means(self, means: LanguageMeans) -> None:
+        """Centre by these means from now on; needs the writer lock. The vector index follows at its next use."""
+        self.store.meta_set(MEANS_KEY, {"version": means.version, "recipe": self.store.recipe_id, **means.to_json()})
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """The vector index, read from its file when first asked for and caught up with the store each time."""
+        with self._lock:
+            self.refresh()
+            assert self._vectors is not None
+            return self._vectors
+
+    def refresh(self) -> bool:
+        """Catch the vector index up with what other processes changed; True when something had changed."""
+        with self._lock:
+            with self.store.snapshot():
+                self._refresh_means()
+                wanted = self._stamp()
+                index = self._vectors or self._load_vectors(wanted)
+                changed = index.stamp != wanted
+                if changed:
+                    index = self._caught_up(index, wanted)
+            self._vectors = index
+            if index.unsaved > max(_SAVE_AT_LEAST, len(index) // 20):
+                self._save_vectors(index)
+            return changed
+
+    def search_vectors(self, queries: Matrix, k: int, allowed: Ids | None = None) -> Candidates:
+        """The ``k`` nearest chunks of each query row (centred as ``means`` centres queries), best first."""
+        return self.vectors.search(queries, k, allowed)
+
+    def similarities(self, query: Vector, chunk_ids: Ids) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+        """The cosine of a (centred) query to each of the chunks, in order."""
+        return np.asarray(self.rows(chunk_ids) @ query, dtype=np.float32)
+
+    def rows(self, chunk_ids: Ids) -> Matrix:
+        """The centred embeddings of chunks, a row for each id in order."""
+        matrix, languages = self.store.embeddings_and_languages(chunk_ids)
+        return (self._means or self.means).centre_documents(matrix, languages)
+
+    @property
+    def writer(self) -> Holder | None:
+        """Who holds the writer lock, as far as that is known; None when nobody does."""
+        return _holder(self.directory) if _is_locked(self.directory / LOCK_NAME) else None
+
+    @contextmanager
+    def write_lock(self, wait: float = 0.0) -> Iterator[None]:
+        """Be the only writer inside the block, waiting up to ``wait`` seconds (negative: for ever) for another one.
+
+        Raises LibraryLockedError, which says who writes and since when. The operating system takes the lock away from
+        a process that dies; what that left half written is dropped here.
+        """
+        with writer_lock(self.directory, wait):
+            self.store.discard_unfinished()
+            if not self.store.lexical_is_current():
+                self.store.rebuild_lexical()
+            yield
+
+    def _stamp(self) -> IndexStamp:
+        assert self._means is not None
+        identity = self.store.meta_get(_IDENTITY_KEY) or ""
+        return IndexStamp(identity, self.store.recipe_id, self._means.version, self.store.generation())
+
+    def _refresh_means(self) -> None:
+        kept = self.store.meta_get(MEANS_KEY)
+        if kept is None or kept["recipe"] != self.store.recipe_id:
+            self._means = LanguageMeans.none(self.store.recipe.dimension)
+        elif self._means is None or self._means.version != kept["version"]:
+            self._means = LanguageMeans.from_json(kept)
+
+    def _index_path(self, recipe_id: int) -> Path:
+        return self.directory / f"vectors-{recipe_id}.index"
+
+    def _load_vectors(self, wanted: IndexStamp) -> VectorIndex:
+        dimension = self.store.recipe.dimension
+        path = self._index_path(wanted.recipe_id)
+        try:
+            return VectorIndex.load(path, dimension, self.rows)
+        except FileNotFoundError:
+            pass
+        except (DamagedError, OSError) as error:
+            logger.warning("%s It is made anew from the library.", error)
+        return VectorIndex(dimension, self.rows)
+
+    def _caught_up(self, index: VectorIndex, wanted: IndexStamp) -> VectorIndex:
+        """The index with what was removed and added since its stamp, or a new one where that cannot be told."""
+        old = index.stamp
+        follows = (
+            old is not None
+            and (old.library, old.recipe_id, old.means) == (wanted.library, wanted.recipe_id, wanted.means)
+            and self.store.removals_known_since() <= old.generation <= wanted.generation
+        )
+        if follows and old is not None:
+            removed = self.store.removed_since(old.generation)
+            index.remove(removed)
+            added = np.setdiff1d(self.store.chunks_since(old.generation), index.ids if len(removed) else removed)
+        else:
+            index = VectorIndex(self.store.recipe.dimension, self.rows)
+            added = self.store.chunk_ids()
+        for first in range(0, len(added), _CATCH_UP_ROWS):
+            some = added[first : first + _CATCH_UP_ROWS]
+            index.add(some, self.rows(some))
+        index.stamp = wanted
+        return index
+
+    def _save_vectors(self, index: VectorIndex) -> None:
+        if index.stamp is None or not os.access(self.directory, os.W_OK):
+            return
+        try:
+            index.save(self._index_path(index.stamp.recipe_id))
+        except OSError as error:
+            # The index is derived: the next process makes up for what was not saved.
+            logger.warning("The vector index could not be saved (%s); it will be caught up again.", error)
+
+
+@contextmanager
+def writer_lock(directory: Path, wait: float = 0.0) -> Iterator[None]:
+    """Hold the writer lock of a library's directory; see ``Library.write_lock``."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(directory / LOCK_NAME, mode=0o600)
+    try:
+        lock.acquire(timeout=wait, poll_interval=0.1)
+    except Timeout as error:
+        raise LibraryLockedError(_locked_message(directory)) from error
+    except OSError as error:
+        raise LibraryError(f"The library at {directory} cannot be written to: {error.strerror}.") from error
+    try:
+        _write_holder(directory)
+        yield
+    finally:
+        (directory / HOLDER_NAME).unlink(missing_ok=True)
+        lock.release()
+
+
+def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Store:
+    if encoder is None:
+        from indexer.encode import describe_encoder
+
+        described = describe_encoder(settings.encoder, settings)
+    else:
+        described = encoder
+    recipe = Recipe(
+        encoder=described.name,
+        fingerprint=described.fingerprint,
+        dimension=described.dimension,
+        query_prompt=described.query_prompt,
+        document_prompt=described.document_prompt,
+        encoder_pooling=described.pooling,
+        chunk_tokens=settings.chunk_tokens,
+        chunk_minimum=settings.chunk_minimum,
+        document_pooling=settings.document_pooling,
+    )
+    store = Store.create(directory, recipe)
+    store.meta_set(_IDENTITY_KEY, uuid.uuid4().hex)
+    return store
+
+
+def _check_encoder(encoder: Encoder, recipe: Recipe) -> None:
+    if encoder.fingerprint != recipe.fingerprint:
+        raise RecipeMismatchError(
+            f"The library was built with the encoder {recipe.encoder} ({recipe.fingerprint[:12]}), but {encoder.name} "
+            f"here is {encoder.fingerprint[:12]}. Their embeddings cannot be compared: run `longdoc reindex` to encode "
+            "the library with this one, or bring the other back."
+        )
+
+
+def _check_settings(settings: Settings, recipe: Recipe) -> None:
+    """Refuse settings a person made (those that differ from the defaults) where the library was built otherwise."""
+    defaults = {field.name: field.default for field in fields(Settings)}
+    for name in ("encoder", "chunk_tokens", "chunk_minimum", "document_pooling"):
+        asked, built = getattr(settings, name), getattr(recipe, name)
+        if asked not in (built, defaults[name]):
+            raise RecipeMismatchError(
+                f"The library was built with {name} {built}, and {asked} is asked for. Run `longdoc reindex` to build "
+                f"it anew with {asked}, or leave the setting out."
+            )
+
+
+def _write_holder(directory: Path) -> None:
+    """Say who writes; a note for people, not part of the lock."""
+    command = " ".join(["longdoc", *sys.argv[1:]])[:200]
+    note = {"pid": os.getpid(), "command": command, "since": datetime.now(UTC).isoformat(timespec="seconds")}
+    path = directory / HOLDER_NAME
+    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+        json.dump(note, file)
+
+
+def _holder(directory: Path) -> Holder | None:
+    try:
+        note = json.loads((directory / HOLDER_NAME).read_text(encoding="utf-8"))
+        return Holder(int(note["pid"]), str(note["command"]), str(note["since"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # between taking the lock and writing the note there is none yet
+
+
+def _locked_message(directory: Path) -> str:
+    holder = _holder(directory)
+    who = "another process" if holder is None else f"process {holder.pid} (`{holder.command}`) since {holder.since}"
+    return f"The library at {directory} is being written to by {who}. Wait for it, or use --wait."
+
+
+def _is_locked(path: Path) -> bool:
+    from filelock import FileLock, Timeout
+
+    if not path.exists():
+        return False
+    try:
+        with FileLock(path, timeout=0, mode=0o600):
+            return False
+    except (Timeout, OSError):
+        return True

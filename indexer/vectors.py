@@ -1,0 +1,328 @@
+"""Nearest chunks by cosine: exact while a library is small, sign codes with exact rescoring above; the only faiss.
+
+The index is derived: what it holds can be made anew from the store at any time, and its file is checked in full before
+FAISS sees a byte of it, since FAISS trusts what it reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import tempfile
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.datatypes import Ids, Matrix, Vector
+from indexer.errors import DamagedError
+from indexer.faults import fault_point
+
+FetchRows = Callable[[Ids], Matrix]
+"""Gives the stored rows of chunk ids, in order: float32, unit length, centred like those that were added."""
+
+FLAT_LIMIT = 40_000
+"""Chunks up to which every row is compared exactly; above it, sign codes choose what is compared."""
+
+RESCORED = 1000
+"""How many of the nearest sign codes are compared exactly (DESIGN.md section 3: recall@10 of 1.000 at 120,000)."""
+
+DEAD_LIMIT = 1024
+"""Removed rows that are only passed over until so many have gathered: taking rows out costs a move of all of them."""
+
+_MAGIC = b"longdoc vectors 1\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The nearest chunks of each query, best first: ids and cosines of shape (queries, k); -1 and -inf where none."""
+
+    ids: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStamp:
+    """What an index was made from: whose chunks, centred by which means, and up to which generation of the store."""
+
+    library: str
+    recipe_id: int
+    means: str
+    generation: int
+
+
+class VectorIndex:
+    """Embeddings by chunk id: add, remove, search, save. Safe to use from several threads."""
+
+    def __init__(self, dimension: int, fetch: FetchRows, *, flat_limit: int = FLAT_LIMIT) -> None:
+        self.dimension = dimension
+        self.stamp: IndexStamp | None = None
+        self.unsaved = 0
+        self._fetch = fetch
+        self._flat_limit = flat_limit
+        self._lock = threading.RLock()
+        self._mean: Vector | None = None
+        self._faiss: Any = _flat(dimension)
+        self._ids: Ids = np.empty(0, dtype=np.int64)
+        self._dead: NDArray[np.bool_] = np.empty(0, dtype=bool)
+        self._rows = 0
+        self._dead_count = 0
+        self._order: Ids | None = None
+
+    def __len__(self) -> int:
+        return self._rows - self._dead_count
+
+    @property
+    def exact(self) -> bool:
+        """Whether every row is compared in full."""
+        return self._mean is None
+
+    @property
+    def ids(self) -> Ids:
+        """The ids it holds, ascending."""
+        with self._lock:
+            return np.sort(self._ids[: self._rows][~self._dead[: self._rows]])
+
+    def add(self, ids: Ids, matrix: Matrix) -> None:
+        """Add rows of unit length under ids that are not in it yet."""
+        if not len(ids):
+            return
+        with self._lock:
+            if self.exact and len(self) + len(ids) > self._flat_limit:
+                self._begin_codes(matrix)
+            self._faiss.add(np.ascontiguousarray(matrix, dtype=np.float32) if self.exact else self._codes(matrix))
+            self._append(np.asarray(ids, dtype=np.int64))
+            self.unsaved += len(ids)
+
+    def remove(self, ids: Ids) -> int:
+        """Remove rows; ids that are not in it are passed over. Returns how many went."""
+        with self._lock:
+            positions = self._positions(ids)
+            self._dead[positions] = True
+            self._dead_count += len(positions)
+            self.unsaved += len(positions)
+            if self._dead_count > DEAD_LIMIT:
+                self._compact()
+            return len(positions)
+
+    def search(self, queries: Matrix, k: int, allowed: Ids | None = None, *, rescored: int = RESCORED) -> Candidates:
+        """The ``k`` nearest chunks of each query row, among ``allowed`` ids only when they are given."""
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
+        found = Candidates(
+            np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
+        )
+        with self._lock:
+            positions = None if allowed is None else self._positions(allowed)
+            if positions is not None and not self.exact and len(positions) <= max(rescored, 2 * k):
+                nearest = [self._ids[positions]] * len(queries)
+            else:
+                width = k if self.exact else max(rescored, 2 * k)
+                nearest, scores = self._nearest(queries, width, positions)
+                if self.exact:
+                    _fill(found, nearest, scores)
+                    return found
+        _fill(found, nearest, [self._fetch(ids) @ query for ids, query in zip(nearest, queries, strict=True)])
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write the index to a file in one step: whoever reads it sees the old one or the new one, whole."""
+        with self._lock:
+            if self._dead_count:
+                self._compact()
+            data = self._serialized()
+            parts = [
+                b"" if self._mean is None else self._mean.astype("<f4").tobytes(),
+                self._ids[: self._rows].astype("<i8").tobytes(),
+                data,
+            ]
+            header = self._header(parts)
+        write_atomically(path, [_MAGIC, struct.pack("<I", len(header)), header, *parts])
+        fault_point("vectors.saved")
+        self.unsaved = 0
+
+    @classmethod
+    def load(cls, path: Path, dimension: int, fetch: FetchRows, *, flat_limit: int = FLAT_LIMIT) -> VectorIndex:
+        """Read a saved index. Raises DamagedError unless its size and its checksum are those it was written with."""
+        header, payload = _read(path)
+        index = cls(dimension, fetch, flat_limit=flat_limit)
+        mean_bytes, ids_bytes, _ = header["sizes"]
+        if header["dimension"] != dimension:
+            raise DamagedError(f"{path} holds rows of {header['dimension']} numbers, not {dimension}.")
+        if mean_bytes:
+            index._mean = np.frombuffer(payload[:mean_bytes], "<f4").astype(np.float32)
+        index._append(np.frombuffer(payload[mean_bytes : mean_bytes + ids_bytes], "<i8").astype(np.int64))
+        index._faiss = _deserialized(payload[mean_bytes + ids_bytes :], binary=bool(mean_bytes))
+        if index._faiss.ntotal != index._rows or index._faiss.d != dimension:
+            raise DamagedError(f"{path} does not hold what it says.")
+        index.stamp = IndexStamp(**header["stamp"]) if header["stamp"] else None
+        return index
+
+    def _nearest(
+        self, queries: Matrix, width: int, positions: Ids | None
+    ) -> tuple[list[Ids], list[NDArray[np.float32]]]:
+        """Ids (and, when exact, cosines) of the nearest rows of each query, dead ones left out."""
+        if not len(self):
+            return [np.empty(0, np.int64)] * len(queries), [np.empty(0, np.float32)] * len(queries)
+        parameters = None
+        if positions is None:
+            width = min(width + self._dead_count, self._rows)
+        else:
+            mask = np.zeros(self._rows, dtype=bool)
+            mask[positions] = True
+            bits = np.packbits(mask, bitorder="little")
+            parameters = _only(bits)
+            width = min(width, len(positions))
+        if not width:
+            return [np.empty(0, np.int64)] * len(queries), [np.empty(0, np.float32)] * len(queries)
+        asked = queries if self.exact else self._codes(queries)
+        distances, rows = self._faiss.search(asked, width, params=parameters)
+        nearest, scores = [], []
+        for found, distance in zip(rows, distances, strict=True):
+            alive = (found >= 0) & ~self._dead[found]
+            nearest.append(self._ids[found[alive]])
+            scores.append(distance[alive])
+        return nearest, scores
+
+    def _positions(self, ids: Ids) -> Ids:
+        """The rows at which ids lie, those that are not there or dead left out."""
+        ids = np.asarray(ids, dtype=np.int64)
+        if not self._rows or not len(ids):
+            return np.empty(0, dtype=np.int64)
+        held = self._ids[: self._rows]
+        if self._order is None:
+            places = np.searchsorted(held, ids)
+            places[places == self._rows] = 0
+        else:
+            ranks = np.searchsorted(held, ids, sorter=self._order)
+            ranks[ranks == self._rows] = 0
+            places = self._order[ranks]
+        return np.unique(places[(held[places] == ids) & ~self._dead[places]])
+
+    def _append(self, ids: Ids) -> None:
+        end = self._rows + len(ids)
+        if end > len(self._ids):
+            size = max(end, len(self._ids) * 3 // 2, 1024)
+            self._ids = np.concatenate([self._ids[: self._rows], np.empty(size - self._rows, np.int64)])
+            self._dead = np.concatenate([self._dead[: self._rows], np.zeros(size - self._rows, bool)])
+        ascending = self._order is None and (self._rows == 0 or ids[0] > self._ids[self._rows - 1])
+        self._ids[self._rows : end] = ids
+        self._dead[self._rows : end] = False
+        self._rows = end
+        if not (ascending and bool(np.all(np.diff(ids) > 0))):
+            self._order = np.argsort(self._ids[:end], kind="stable")
+
+    def _compact(self) -> None:
+        import faiss
+
+        dead = np.flatnonzero(self._dead[: self._rows])
+        self._faiss.remove_ids(faiss.IDSelectorBatch(dead))
+        alive = self._ids[: self._rows][~self._dead[: self._rows]]
+        self._ids, self._dead = alive, np.zeros(len(alive), dtype=bool)
+        self._rows, self._dead_count, self._order = len(alive), 0, None
+        if not bool(np.all(np.diff(alive) > 0)):
+            self._order = np.argsort(alive, kind="stable")
+
+    def _begin_codes(self, matrix: Matrix) -> None:
+        """Turn from rows compared in full to sign codes; the rows so far decide what the signs are taken from."""
+        import faiss
+
+        if self._dead_count:
+            self._compact()
+        kept = self._faiss.reconstruct_n(0, self._rows) if self._rows else matrix
+        self._mean = np.asarray(kept.mean(axis=0), dtype=np.float32)
+        self._faiss = faiss.IndexBinaryFlat(-(-self.dimension // 8) * 8)
+        if self._rows:
+            self._faiss.add(self._codes(kept))
+
+    def _codes(self, matrix: Matrix) -> NDArray[np.uint8]:
+        assert self._mean is not None
+        return np.packbits(matrix > self._mean, axis=1)
+
+    def _serialized(self) -> bytes:
+        import faiss
+
+        data = faiss.serialize_index(self._faiss) if self.exact else faiss.serialize_index_binary(self._faiss)
+        return bytes(data)
+
+    def _header(self, parts: list[bytes]) -> bytes:
+        digest = hashlib.blake2b(digest_size=16)
+        for part in parts:
+            digest.update(part)
+        header = {
+            "dimension": self.dimension,
+            "sizes": [len(part) for part in parts],
+            "blake2b": digest.hexdigest(),
+            "stamp": None if self.stamp is None else asdict(self.stamp),
+        }
+        return json.dumps(header).encode()
+
+
+def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file, readable by its user alone, that is seen whole or not at all."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines(parts)
+            file.flush()
+            fault_point("vectors.write")
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _only(bits: NDArray[np.uint8]) -> Any:
+    """Search parameters that let only the rows through whose bits are set."""
+    import faiss
+
+    module: Any = faiss  # its stubs describe the C++ signatures, not the ones its Python layer puts in their place
+    return module.SearchParameters(sel=module.IDSelectorBitmap(bits))
+
+
+def _flat(dimension: int) -> Any:
+    import faiss
+
+    return faiss.IndexFlatIP(dimension)
+
+
+def _deserialized(payload: memoryview, *, binary: bool) -> Any:
+    import faiss
+
+    data = np.frombuffer(payload, dtype=np.uint8)
+    return faiss.deserialize_index_binary(data) if binary else faiss.deserialize_index(data)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], memoryview]:
+    """The header and the checked payload of an index file."""
+    content = memoryview(path.read_bytes())
+    start = len(_MAGIC) + 4
+    try:
+        if content[: len(_MAGIC)] != _MAGIC:
+            raise ValueError("it does not begin as an index file does")
+        (length,) = struct.unpack("<I", content[len(_MAGIC) : start])
+        header = json.loads(bytes(content[start : start + length]))
+        payload = content[start + length :]
+        if len(payload) != sum(header["sizes"]):
+            raise ValueError(f"it has {len(payload)} bytes of {sum(header['sizes'])}")
+        if hashlib.blake2b(payload, digest_size=16).hexdigest() != header["blake2b"]:
+            raise ValueError("its checksum is wrong")
+    except (ValueError, KeyError, TypeError, struct.error) as error:
+        raise DamagedError(f"The index file {path} is damaged: {error}.") from error
+    return header, payload
+
+
+def _fill(found: Candidates, nearest: list[Ids], scores: list[NDArray[np.float32]]) -> None:
+    """Write the best of each query into its row."""
+    k = found.ids.shape[1]
+    for row, (ids, values) in enumerate(zip(nearest, scores, strict=True)):
+        best = np.argsort(-values, kind="stable")[:k]
+        found.ids[row, : len(best)] = ids[best]
+        found.scores[row, : len(best)] = values[best]

@@ -1,0 +1,159 @@
+import threading
+
+import numpy as np
+import pytest
+
+from indexer.centring import LanguageMeans
+from indexer.datatypes import Recipe
+from indexer.errors import LibraryLockedError, LibraryNotFoundError, RecipeMismatchError
+from indexer.library import Library
+from indexer.settings import Settings
+from tests.building import add_text, make_library, settings
+from tests.fakes import FakeEncoder
+
+FOX = "The quick brown fox jumps over the lazy dog and runs away. " * 40
+PUMP = "The pump must be drained before the winter and checked for leaks. " * 40
+
+
+def found_ids(library, query, k=5):
+    ids = library.search_vectors(library.encoder.encode_query([query]), k).ids[0]
+    return set(ids[ids >= 0].tolist())
+
+
+def test_another_reader_notices_what_a_writer_does(tmp_path):
+    with (
+        make_library(tmp_path) as writer,
+        Library.open(tmp_path / "library", settings(tmp_path), encoder=FakeEncoder()) as reader,
+    ):
+        assert found_ids(reader, "fox") == set()
+        with writer.write_lock():
+            fox = add_text(writer.store, FOX, "/a")
+            pump = add_text(writer.store, PUMP, "/b")
+        assert reader.refresh()
+        assert not reader.refresh()
+        assert found_ids(reader, "fox jumps") <= set(reader.store.chunk_ids([fox]))
+        with writer.write_lock():
+            writer.store.remove_document(fox)
+        assert found_ids(reader, "fox jumps") <= set(reader.store.chunk_ids([pump]))
+        assert (reader.vectors.ids == reader.store.chunk_ids()).all()
+
+
+def test_the_index_is_saved_and_goes_on_from_there(tmp_path, monkeypatch):
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        assert len(library.vectors)
+    assert (tmp_path / "library" / "vectors-1.index").exists()
+    with make_library(tmp_path) as library:
+        gone = add_text(library.store, PUMP, "/b")
+        add_text(library.store, "Entirely another matter. " * 30, "/c")
+        library.store.remove_document(gone)
+        monkeypatch.setattr(library.store, "chunk_ids", lambda *_: pytest.fail("made anew"))
+        ids = library.vectors.ids
+        monkeypatch.undo()
+        assert (ids == library.store.chunk_ids()).all()
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-5], lambda data: b"x" + data[1:], lambda data: b""])
+def test_a_damaged_index_is_made_anew(tmp_path, damage, caplog):
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        wanted = found_ids(library, "fox")
+    path = tmp_path / "library" / "vectors-1.index"
+    path.write_bytes(damage(path.read_bytes()))
+    with make_library(tmp_path) as library:
+        assert found_ids(library, "fox") == wanted
+        assert "made anew" in caplog.text
+
+
+def test_an_index_of_another_library_is_not_used(tmp_path):
+    with make_library(tmp_path / "one") as one, make_library(tmp_path / "two") as two:
+        add_text(one.store, FOX, "/a")
+        add_text(two.store, PUMP, "/a")
+        assert len(one.vectors)
+        one.close()
+        stolen = (tmp_path / "one" / "library" / "vectors-1.index").read_bytes()
+        (tmp_path / "two" / "library" / "vectors-1.index").write_bytes(stolen)
+        assert (two.vectors.ids == two.store.chunk_ids()).all()
+        assert np.allclose(two.search_vectors(two.encoder.encode_query([PUMP]), 1).scores, 1, atol=0.2)
+
+
+def test_new_means_make_the_index_anew(tmp_path):
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        ids = library.store.chunk_ids()
+        query = library.encoder.encode_query(["fox"])
+        plain = library.search_vectors(query, 1).scores
+        rows = library.store.chunk_embeddings(ids)
+        means = LanguageMeans.build({"en": rows}, {}, {"en": len(rows)})
+        library.keep_means(means)
+        centred = library.search_vectors(query, 1).scores
+        assert centred != plain
+        assert np.allclose(centred, (library.rows(ids) @ query[0]).max(), atol=1e-5)
+        assert library.means.version == means.version
+
+
+def test_the_second_writer_is_told_who_holds_the_lock(tmp_path):
+    with make_library(tmp_path) as one, Library.open(tmp_path / "library", settings(tmp_path), write=True) as two:
+        assert one.writer is None
+        with one.write_lock():
+            assert two.writer is not None
+            with (
+                pytest.raises(LibraryLockedError, match=r"process \d+ \(`longdoc .*`\) since 20\d\d-"),
+                two.write_lock(),
+            ):
+                pass
+        with two.write_lock(wait=5):
+            assert two.writer is not None
+        assert two.writer is None
+
+
+def test_another_encoder_or_other_chunking_is_refused(tmp_path):
+    make_library(tmp_path).close()
+
+    class Other(FakeEncoder):
+        fingerprint = "0b" * 32
+
+    with pytest.raises(RecipeMismatchError, match="longdoc reindex"):
+        Library.open(tmp_path / "library", settings(tmp_path), encoder=Other())
+    changed = Settings(library=tmp_path / "library", cache=tmp_path, chunk_tokens=128)
+    with pytest.raises(RecipeMismatchError, match=r"chunk_tokens 192.*128.*longdoc reindex"):
+        Library.open(tmp_path / "library", changed, write=True)
+    Library.open(tmp_path / "library", changed).close()
+
+
+def test_no_library_is_an_error_that_says_how_to_make_one(tmp_path):
+    with pytest.raises(LibraryNotFoundError, match="longdoc add"):
+        Library.open(tmp_path / "nothing", settings(tmp_path))
+
+
+def test_the_recipe_records_the_encoder_and_the_chunking(tmp_path):
+    with make_library(tmp_path) as library:
+        assert library.store.recipe == Recipe(
+            encoder="fake",
+            fingerprint=FakeEncoder.fingerprint,
+            dimension=64,
+            query_prompt="",
+            document_prompt="",
+            encoder_pooling="mean",
+        )
+
+
+def test_many_threads_read_one_library(tmp_path):
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        wanted, errors = found_ids(library, "fox"), []
+
+        def work():
+            try:
+                for _ in range(20):
+                    assert found_ids(library, "fox") == wanted
+                    assert library.store.lexical("fox", 3)
+            except BaseException as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
