@@ -31,6 +31,13 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         password_matches as password_matches,
         store_password as store_password,
     )
+    from indexer.search import (
+        Grouping as Grouping,
+        SearchOptions as SearchOptions,
+        more_like as more_like,
+        neighbours as neighbours,
+        search_library as search_library,
+    )
     from indexer.settings import (
         Settings as Settings,
         load_settings as load_settings,
@@ -42,6 +49,7 @@ _HOMES: dict[str, str] = {
     "Document": "datatypes",
     "Encoder": "datatypes",
     "FileReport": "datatypes",
+    "Grouping": "search",
     "Hit": "datatypes",
     "LibraryNotFoundError": "errors",
     "LongdocError": "errors",
@@ -50,11 +58,15 @@ _HOMES: dict[str, str] = {
     "Recipe": "datatypes",
     "RunReport": "datatypes",
     "Role": "passwords",
+    "SearchOptions": "search",
     "SearchResult": "datatypes",
     "Settings": "settings",
     "Span": "datatypes",
     "Status": "datatypes",
     "StoredDocument": "datatypes",
+    "more_like": "search",
+    "neighbours": "search",
+    "search_library": "search",
     "load_passwords": "passwords",
     "load_settings": "settings",
     "password_matches": "passwords",

@@ -67,10 +67,12 @@ class LanguageMeans:
         questions, sentences = questions or {}, sentences or {}
         asked = _Asked(leaning, overall, questions, sentences)
         listed = sorted({*names, *questions} - {UNKNOWN})
+        # The mean of a handful of chunks is mostly those chunks themselves: little of it is taken away.
+        share = weights.sum() / (weights.sum() + _PRIOR / 2)
         return cls._versioned(
             (*listed, UNKNOWN),
-            np.stack([*(leaning.get(name, overall) for name in listed), overall]).astype(np.float32),
-            np.stack([*(asked.mean(name) for name in listed), asked.mean(UNKNOWN)]).astype(np.float32),
+            np.stack([*(leaning.get(name, overall) for name in listed), overall]).astype(np.float32) * share,
+            np.stack([*(asked.mean(name) for name in listed), asked.mean(UNKNOWN)]).astype(np.float32) * share,
             (*(counts.get(name, 0) for name in listed), sum(counts[name] for name in names)),
         )
 
@@ -79,6 +81,7 @@ class LanguageMeans:
         cls, languages: tuple[str, ...], documents: Matrix, queries: Matrix, counts: tuple[int, ...]
     ) -> LanguageMeans:
         digest = hashlib.blake2b(",".join(languages).encode(), digest_size=8)
+        documents, queries = documents.astype(np.float32), queries.astype(np.float32)
         digest.update(documents.tobytes())
         digest.update(queries.tobytes())
         return cls(digest.hexdigest(), languages, documents, queries, counts)

@@ -125,7 +125,7 @@ class Page:
     """A page's cleaned text, or, in formats without pages, a bounded stretch of the text (``number`` is None then).
 
     The document's text is the concatenation of its pages' texts; a page's headings count from its own start. A page
-    whose text could not be read has a reason in ``unread`` and hardly any text; ``recognised`` text comes from OCR.
+    whose text could not be read has an empty text and a reason in ``unread``.
     """
 
     text: str
@@ -135,7 +135,6 @@ class Page:
     headings: tuple[Heading, ...] = ()
     language: str = "und"
     unread: str | None = None
-    recognised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,13 +308,18 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The answer to a query: hits, best first, and what the person should know about them."""
+    """The answer to a query: hits, best first, and what the person should know about them.
+
+    ``relevant`` is False when even the best hit is no nearer to the query than chance would have it.
+    """
 
     query: str
     mode: Mode
     hits: tuple[Hit, ...]
     seconds: float
     warnings: tuple[str, ...] = ()
+    relevant: bool = True
+    suggestions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

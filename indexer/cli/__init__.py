@@ -24,7 +24,9 @@ class Verb:
     summary: str
 
 
-VERBS: dict[str, Verb] = {}
+VERBS: dict[str, Verb] = {
+    "search": Verb("search", "Find passages by meaning and by words."),
+}
 
 
 @dataclass(frozen=True, slots=True)

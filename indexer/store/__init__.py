@@ -12,7 +12,6 @@ from indexer.store.records import (
     StoredFile,
     StoredPage,
     StoredRecipe,
-    StoredRun,
 )
 from indexer.store.writing import DocumentWriter, RecipeWriter
 
@@ -31,6 +30,5 @@ __all__ = [
     "StoredFile",
     "StoredPage",
     "StoredRecipe",
-    "StoredRun",
     "is_library",
 ]

@@ -1,0 +1,84 @@
+"""Where in a found text a query's words stand, and which sentence answers best. Offsets count in the shown text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from indexer.datatypes import Span
+from indexer.lexical import Term, terms
+from indexer.sentences import sentences
+
+_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "ly", "y", "e")
+_SHORTEST_STEM = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marked words of a text, in order and apart from each other, and its best sentence."""
+
+    highlights: tuple[Span, ...]
+    sentence: Span | None
+
+
+def mark(text: str, weights: Mapping[str, float]) -> Marks:
+    """Mark the terms of a query in a text; ``weights`` are the terms' weights (inverse document frequencies).
+
+    A word is marked in its inflected forms too. The best sentence is the one whose distinct terms weigh most, the
+    first of equals; None when none has a term.
+    """
+    wanted = _Wanted.of(weights)
+    found = [(term, key) for term in terms(text) if (key := wanted.key(term.text)) is not None]
+    return Marks(_merged([term.span for term, _ in found]), _best_sentence(text, found, wanted.weights))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    weights: Mapping[str, float]
+    stems: Mapping[str, str]
+    single: Collection[str]
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> _Wanted:
+        stems = {stem(term): term for term in weights}
+        return cls(weights, stems, {term for term in weights if len(term) == 1 and not term.isascii()})
+
+    def key(self, term: str) -> str | None:
+        """The wanted term that a term of the text stands for."""
+        if term in self.weights:
+            return term
+        if self.single and term[0] in self.single and not term.isascii():
+            return term[0]
+        return self.stems.get(stem(term)) if term.isascii() else None
+
+
+def stem(word: str) -> str:
+    """A word without its English ending: only to mark words, never to find them."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+def _merged(found: list[Span]) -> tuple[Span, ...]:
+    """Overlapping and touching bigrams become one mark."""
+    marks: list[Span] = []
+    for span in found:
+        if marks and span.start <= marks[-1].end:
+            marks[-1] = Span(marks[-1].start, max(marks[-1].end, span.end))
+        else:
+            marks.append(span)
+    return tuple(marks)
+
+
+def _best_sentence(text: str, found: list[tuple[Term, str]], weights: Mapping[str, float]) -> Span | None:
+    best, best_weight = None, 0.0
+    for sentence in sentences(text):
+        inside = {key for term, key in found if sentence.span.start <= term.span.start < sentence.span.end}
+        weight = sum(weights[key] for key in inside)
+        if weight > best_weight * 1.0001:
+            best, best_weight = sentence.span, weight
+    if best is None:
+        return None
+    shown = best.of(text)
+    return Span(best.start + len(shown) - len(shown.lstrip()), best.end - len(shown) + len(shown.rstrip()))

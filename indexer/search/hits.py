@@ -1,0 +1,131 @@
+"""From ranked chunks to hits a person reads: grouped by document, copies folded, words and sentence marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from indexer.datatypes import Hit, StoredChunk, StoredDocument, Why
+from indexer.lexical import index_text
+from indexer.library import Library
+from indexer.search.highlight import mark
+from indexer.search.options import Grouping, SearchOptions
+from indexer.search.retrieve import Ranking
+
+OTHERS = 4
+"""Further chunks shown with a document's best one."""
+
+SAME = 0.8
+"""Share of common terms (Jaccard) from which two chunks of different documents are shown as one hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Positions in a ranking that are shown as one hit, best first."""
+
+    positions: tuple[int, ...]
+
+
+def group(ranking: Ranking, by: Grouping) -> list[_Group]:
+    """The positions of a ranking by hit: a document with its best chunks, or each chunk by itself."""
+    if by is Grouping.CHUNK:
+        return [_Group((position,)) for position in range(len(ranking))]
+    found: dict[int, list[int]] = {}
+    for position, document in enumerate(ranking.documents.tolist()):
+        found.setdefault(document, []).append(position)
+    return [_Group(tuple(positions[: 1 + OTHERS])) for positions in found.values()]
+
+
+def present(
+    library: Library, ranking: Ranking, options: SearchOptions, weights: Mapping[str, float]
+) -> tuple[Hit, ...]:
+    """The first ``options.k`` hits of a ranking; ``weights`` are those of the query's terms."""
+    hits: list[Hit] = []
+    contents: list[frozenset[str]] = []
+    for hit in _hits(library, ranking, options, weights):
+        content = frozenset(index_text(hit.text).split()) if options.fold_copies else frozenset()
+        twin = next((i for i, other in enumerate(contents) if _same(content, other)), None)
+        if twin is not None and hit.document.id != hits[twin].document.id:
+            if hit.document not in hits[twin].copies:
+                hits[twin] = replace(hits[twin], copies=(*hits[twin].copies, hit.document))
+            continue
+        if len(hits) == options.k:
+            break
+        hits.append(replace(hit, rank=len(hits) + 1))
+        contents.append(content)
+    return tuple(hits)
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    if not one or not other or min(len(one), len(other)) < SAME * max(len(one), len(other)):
+        return False
+    common = len(one & other)
+    return common >= SAME * (len(one) + len(other) - common)
+
+
+def _hits(library: Library, ranking: Ranking, options: SearchOptions, weights: Mapping[str, float]) -> Iterator[Hit]:
+    """Hits one after the other, read from the store in blocks, so that no more is read than is shown."""
+    groups = group(ranking, options.by)
+    block = options.k + max(5, options.k // 2)
+    for first in range(0, len(groups), block):
+        some = groups[first : first + block]
+        positions = [position for one in some for position in one.positions]
+        chunks = {chunk.id: chunk for chunk in library.store.chunks(ranking.chunks[positions])}
+        documents = library.store.documents_by_id({chunk.document_id for chunk in chunks.values()})
+        labels = _PageLabels(library)
+        for one in some:
+            made = [
+                _hit(chunks[chunk_id], documents, ranking, position, weights, labels)
+                for position in one.positions
+                if (chunk_id := int(ranking.chunks[position])) in chunks
+            ]
+            if made:  # a document removed while it was being searched is passed over
+                yield replace(made[0], others=tuple(made[1:]))
+
+
+class _PageLabels:
+    """The labels of pages, read once a document."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._known: dict[int, dict[int, str]] = {}
+
+    def of(self, document: StoredDocument, page: int | None) -> str | None:
+        if page is None:
+            return None
+        if document.id not in self._known:
+            pages = self._library.store.pages(document.id)
+            self._known[document.id] = {one.number: one.label for one in pages if one.number and one.label}
+        return self._known[document.id].get(page)
+
+
+def _hit(
+    stored: StoredChunk,
+    documents: Mapping[int, StoredDocument],
+    ranking: Ranking,
+    position: int,
+    weights: Mapping[str, float],
+    labels: _PageLabels,
+) -> Hit:
+    document, chunk = documents[stored.document_id], stored.chunk
+    marks = mark(chunk.text, weights)
+    return Hit(
+        rank=position + 1,
+        score=float(ranking.scores[position]),
+        document=document,
+        chunk_id=stored.id,
+        span=chunk.span,
+        text=chunk.text,
+        page=chunk.first_page,
+        page_label=labels.of(document, chunk.first_page),
+        headings=chunk.headings,
+        highlights=marks.highlights,
+        why=Why(_given(ranking.dense[position]), _given(ranking.lexical[position])),
+        sentence=marks.sentence,
+    )
+
+
+def _given(part: np.float32) -> float | None:
+    return None if np.isnan(part) else float(part)

@@ -1,0 +1,94 @@
+"""Keeping the language means of a library: estimated after a run of ``add``, again whenever a language has doubled."""
+
+from __future__ import annotations
+
+import json
+import random
+from functools import lru_cache
+from importlib.resources import files
+
+import numpy as np
+
+from indexer.centring import LanguageMeans
+from indexer.datatypes import Vector
+from indexer.lexical import terms
+from indexer.library import Library
+from indexer.sentences import sentences
+
+ENOUGH = 8192
+"""Chunks of a language after which its mean no longer moves: it is not estimated again."""
+
+QUESTIONS_KEY = "question_means"
+_SENTENCES = 64
+_LONGEST_SENTENCE = 200
+
+
+@lru_cache(maxsize=1)
+def questions() -> dict[str, list[str]]:
+    """General questions in several languages, by language code: what queries are like before any was asked."""
+    text = files("indexer.search").joinpath("questions.json").read_text(encoding="utf-8")
+    return {language: list(listed) for language, listed in json.loads(text).items()}
+
+
+def refresh_means(library: Library, *, force: bool = False) -> bool:
+    """Estimate the language means anew when that is due (or asked for); True when they have changed.
+
+    Needs the writer lock. Costs a look at the counts when nothing is due; else it encodes some hundred short texts.
+    """
+    current = library.means
+    stored = library.store.language_means()
+    if not stored or not (force or _is_due(current, {name: mean.chunk_count for name, mean in stored.items()})):
+        return False
+    means = LanguageMeans.build(
+        {name: mean.mean for name, mean in stored.items()},
+        {name: mean.chunk_count for name, mean in stored.items()},
+        _question_means(library),
+        _sentence_means(library, set(stored)),
+    )
+    library.keep_means(means)
+    return means.version != current.version
+
+
+def _is_due(current: LanguageMeans, counts: dict[str, int]) -> bool:
+    if current.version == "none":
+        return True
+    for language, count in counts.items():
+        then = current.count(language)
+        if then < ENOUGH and (count >= 2 * max(then, 1) or 2 * count < then):
+            return True
+    return False
+
+
+def _question_means(library: Library) -> dict[str, Vector]:
+    """The mean of general questions in each language; encoded once for each encoder."""
+    fingerprint = library.store.recipe.fingerprint
+    kept = library.store.meta_get(QUESTIONS_KEY)
+    if kept is None or kept["fingerprint"] != fingerprint or set(kept["means"]) != set(questions()):
+        means = {
+            language: library.encoder.encode_query(listed).mean(axis=0).astype(float).round(6).tolist()
+            for language, listed in questions().items()
+        }
+        kept = {"fingerprint": fingerprint, "means": means}
+        library.store.meta_set(QUESTIONS_KEY, kept)
+    return {language: np.array(mean, dtype=np.float32) for language, mean in kept["means"].items()}
+
+
+def _sentence_means(library: Library, languages: set[str]) -> dict[str, Vector]:
+    """The mean of the library's own sentences under the query prompt, of each language that has enough of them."""
+    ids, _ = library.store.sample_embeddings(_SENTENCES * 4 * len(languages))
+    chosen: dict[str, list[str]] = {}
+    chance = random.Random(0)
+    for stored in library.store.chunks(ids):
+        own = chosen.setdefault(stored.chunk.language, [])
+        candidates = [
+            text
+            for sentence in sentences(stored.chunk.text)
+            if len(terms(text := sentence.span.of(stored.chunk.text).strip()[:_LONGEST_SENTENCE])) >= 3
+        ]
+        if len(own) < _SENTENCES and candidates:
+            own.append(chance.choice(candidates))
+    return {
+        language: np.asarray(library.encoder.encode_query(texts).mean(axis=0), dtype=np.float32)
+        for language, texts in chosen.items()
+        if len(texts) >= 8 and language != "und"
+    }
