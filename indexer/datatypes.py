@@ -125,7 +125,7 @@ class Page:
     """A page's cleaned text, or, in formats without pages, a bounded stretch of the text (``number`` is None then).
 
     The document's text is the concatenation of its pages' texts; a page's headings count from its own start. A page
-    whose text could not be read has an empty text and a reason in ``unread``.
+    whose text could not be read has a reason in ``unread`` and hardly any text; ``recognised`` text comes from OCR.
     """
 
     text: str
@@ -135,6 +135,7 @@ class Page:
     headings: tuple[Heading, ...] = ()
     language: str = "und"
     unread: str | None = None
+    recognised: bool = False
 
 
 @dataclass(frozen=True, slots=True)

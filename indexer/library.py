@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 LOCK_NAME = "writer.lock"
 HOLDER_NAME = "writer.json"
 MEANS_KEY = "language_means"
+_MEANS_VERSION_KEY = "language_means_version"
 _IDENTITY_KEY = "library_id"
 _CATCH_UP_ROWS = 8192
 _SAVE_AT_LEAST = 2000
@@ -121,7 +122,8 @@ class Library:
 
     def keep_means(self, means: LanguageMeans) -> None:
         """Centre by these means from now on; needs the writer lock. The vector index follows at its next use."""
-        self.store.meta_set(MEANS_KEY, {"version": means.version, "recipe": self.store.recipe_id, **means.to_json()})
+        self.store.meta_set(MEANS_KEY, means.to_json())
+        self.store.meta_set(_MEANS_VERSION_KEY, {"version": means.version, "recipe": self.store.recipe_id})
 
     @property
     def vectors(self) -> VectorIndex:
@@ -183,11 +185,11 @@ class Library:
         return IndexStamp(identity, self.store.recipe_id, self._means.version, self.store.generation())
 
     def _refresh_means(self) -> None:
-        kept = self.store.meta_get(MEANS_KEY)
+        kept = self.store.meta_get(_MEANS_VERSION_KEY)
         if kept is None or kept["recipe"] != self.store.recipe_id:
             self._means = LanguageMeans.none(self.store.recipe.dimension)
         elif self._means is None or self._means.version != kept["version"]:
-            self._means = LanguageMeans.from_json(kept)
+            self._means = LanguageMeans.from_json(self.store.meta_get(MEANS_KEY))
 
     def _index_path(self, recipe_id: int) -> Path:
         return self.directory / f"vectors-{recipe_id}.index"
@@ -300,12 +302,17 @@ def _check_settings(settings: Settings, recipe: Recipe) -> None:
 
 def _write_holder(directory: Path) -> None:
     """Say who writes; a note for people, not part of the lock."""
-    command = " ".join(["longdoc", *sys.argv[1:]])[:200]
-    note = {"pid": os.getpid(), "command": command, "since": datetime.now(UTC).isoformat(timespec="seconds")}
+    note = {"pid": os.getpid(), "command": _command(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
     path = directory / HOLDER_NAME
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
         json.dump(note, file)
+
+
+def _command() -> str:
+    """The program and its verb; not its arguments, among which may be a password."""
+    verb = next((word for word in sys.argv[1:] if not word.startswith("-") and word.isalpha()), "")
+    return f"{Path(sys.argv[0]).name} {verb}".strip()
 
 
 def _holder(directory: Path) -> Holder | None:

@@ -7,8 +7,10 @@ from pathlib import Path
 from types import TracebackType
 
 from indexer.datatypes import Document, Page
-from indexer.parse.extract import Event, Opened, extract
+from indexer.parse.events import Event, Opened
+from indexer.parse.extract import extract
 from indexer.parse.options import ReadOptions
+from indexer.parse.sandbox import read_events
 
 
 class Reading:
@@ -51,4 +53,4 @@ class Reading:
 
 def read(path: Path, options: ReadOptions) -> Reading:
     """Begin to read a document. Nothing that a file contains or lacks raises: the ledger of ``document`` says it."""
-    return Reading(extract(path, options))
+    return Reading((read_events if options.sandbox else extract)(path, options))

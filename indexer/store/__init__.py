@@ -12,6 +12,7 @@ from indexer.store.records import (
     StoredFile,
     StoredPage,
     StoredRecipe,
+    StoredRun,
 )
 from indexer.store.writing import DocumentWriter, RecipeWriter
 
@@ -30,5 +31,6 @@ __all__ = [
     "StoredFile",
     "StoredPage",
     "StoredRecipe",
+    "StoredRun",
     "is_library",
 ]

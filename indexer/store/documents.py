@@ -11,7 +11,7 @@ import numpy as np
 from indexer.datatypes import Ids, Matrix, Status, StoredDocument
 from indexer.errors import DocumentNotFoundError
 from indexer.store.part import Part
-from indexer.store.records import Counts, DocumentFilter, Source, StoredFile
+from indexer.store.records import Counts, DocumentFilter, Source, StoredFile, StoredRun
 from indexer.store.values import json_ids, pack_path, stored_document, to_ids, unpack_path, unpack_rows
 
 _COLUMNS = (
@@ -113,6 +113,11 @@ class DocumentReader(Part):
             ).fetchone()[0]
             embeddings = connection.execute("SELECT count(*) FROM embeddings").fetchone()[0]
         return Counts(sum(by_status.values()), chunks, embeddings, self._size_on_disk(), by_status)
+
+    def runs(self, limit: int = 200) -> list[StoredRun]:
+        """The latest runs that changed the library, oldest first."""
+        rows = self._connections.rows("SELECT * FROM runs ORDER BY id DESC LIMIT ?", [limit])
+        return [StoredRun(*tuple(row)[1:]) for row in reversed(rows)]
 
     def document_vectors(self) -> tuple[Ids, Matrix]:
         """The ids of all documents that have an embedding of their own, and those embeddings, row by row."""

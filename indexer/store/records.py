@@ -70,6 +70,27 @@ class LanguageMean:
     mean: Vector
 
 
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """What a run of ``add`` or ``sync`` did, for the library's history; ``started`` is ISO 8601."""
+
+    started: str
+    seconds: float
+    added: int
+    updated: int
+    unchanged: int
+    failed: int
+    removed: int
+    tokens: int
+    encoded_tokens: int
+    peak_rss_mb: float
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens encoded a second over the whole run."""
+        return self.encoded_tokens / self.seconds if self.seconds > 0 else 0.0
+
+
 class RecipeState(StrEnum):
     """Whether a recipe's chunks are the ones searched, still being made, or kept to go back to."""
 

@@ -6,7 +6,7 @@ import sqlite3
 
 from indexer.errors import LibraryError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """The number of migrations below; kept in ``PRAGMA user_version`` so that a look at it needs no migration library."""
 
 APPLICATION_ID = 0x4C6F6E67
@@ -169,6 +169,22 @@ CREATE TABLE removals (
 CREATE INDEX removals_by_generation ON removals (recipe_id, generation);
 """
 
+_RUNS = """
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  started TEXT NOT NULL,
+  seconds REAL NOT NULL,
+  added INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  unchanged INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  removed INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  encoded_tokens INTEGER NOT NULL,
+  peak_rss_mb REAL NOT NULL
+);
+"""
+
 
 def lexical_table(recipe_id: int) -> str:
     """The name of a recipe's full-text table; its row ids are chunk ids."""
@@ -236,4 +252,4 @@ def migrate(connection: sqlite3.Connection) -> list[str]:
     return done
 
 
-_SCRIPTS: tuple[str, ...] = (_INITIAL,)
+_SCRIPTS: tuple[str, ...] = (_INITIAL, _RUNS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.datatypes import Chunk, Document, Heading, Vector, text_hash
+from indexer.datatypes import Chunk, Document, Heading, RunReport, Vector, text_hash
 from indexer.faults import fault_point
 from indexer.store.chunks import BLOCK_CHARS
 from indexer.store.connection import Connections
@@ -168,7 +168,7 @@ class DocumentWriter(ChunkWriter):
             self._write_text(connection, ())
             if self._tail:
                 self._insert_block(connection, self._tail)
-            visible = show_or_join(connection, self.document_id, self._sha256)
+            visible = show_or_join(connection, self.document_id, self._sha256, replaces)
             if visible == self.document_id:
                 columns = document_columns(replace(document, chars=self._chars)) | {"seconds": seconds}
                 update_document(connection, self.document_id, columns)
@@ -253,7 +253,7 @@ class Writing(Part):
         """Keep a document without chunks, so that its status can be listed. Returns its id."""
         with self._connections.writing() as connection:
             document_id = insert_document(connection, sha256, file.size, document_columns(document))
-            visible = show_or_join(connection, document_id, sha256)
+            visible = show_or_join(connection, document_id, sha256, replaces)
             if visible != document_id:
                 connection.execute("DELETE FROM documents WHERE id = ?", [document_id])
             link_files(connection, visible, [file])
@@ -320,6 +320,26 @@ class Writing(Part):
             connection.executemany("DELETE FROM tags WHERE document_id = ? AND name = ?", pairs)
             bump_generation(connection)
 
+    def record_run(self, started: str, report: RunReport) -> None:
+        """Add a run to the library's history."""
+        with self._connections.writing() as connection:
+            connection.execute(
+                "INSERT INTO runs (started, seconds, added, updated, unchanged, failed, removed, tokens, "
+                "encoded_tokens, peak_rss_mb) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    started,
+                    report.seconds,
+                    report.added,
+                    report.updated,
+                    report.unchanged,
+                    report.failed,
+                    report.removed,
+                    report.tokens,
+                    report.encoded_tokens,
+                    report.peak_rss_mb,
+                ],
+            )
+
     def discard_unfinished(self) -> int:
         """Drop what a killed writer left half written; the caller must hold the writer lock. Returns how many."""
         with self._connections.writing() as connection:
@@ -366,17 +386,19 @@ def update_document(connection: sqlite3.Connection, document_id: int, columns: M
     connection.execute(f"UPDATE documents SET {assignments} WHERE id = ?", [*columns.values(), document_id])
 
 
-def show_or_join(connection: sqlite3.Connection, document_id: int, sha256: str | None) -> int:
+def show_or_join(
+    connection: sqlite3.Connection, document_id: int, sha256: str | None, replaces: int | None = None
+) -> int:
     """Make a document visible, or return the one with the same bytes and chunks that is visible already.
 
-    One with the same bytes that had failed gives way, and passes on its paths and tags.
+    One with the same bytes gives way when it is to be replaced or had failed, and passes on its paths and tags.
     """
     twin = connection.execute(
         "SELECT d.id, EXISTS (SELECT 1 FROM indexed i WHERE i.document_id = d.id) AS has_chunks "
         "FROM documents d WHERE visible = 1 AND sha256 = ? AND id <> ?",
         [sha256, document_id],
     ).fetchone()
-    if twin is not None and twin["has_chunks"]:
+    if twin is not None and twin["has_chunks"] and twin["id"] != replaces:
         return int(twin["id"])
     if twin is not None:
         connection.execute("UPDATE files SET document_id = ? WHERE document_id = ?", [document_id, twin["id"]])

@@ -1,6 +1,6 @@
 import pytest
 
-from indexer.datatypes import Document, Span, Status, text_hash
+from indexer.datatypes import Document, RunReport, Span, Status, text_hash
 from indexer.store import FoundFile, Store
 from tests.building import ENCODER, add_text, chunks_of, recipe, write_chunks
 
@@ -153,3 +153,20 @@ def test_embeddings_come_back_as_float16_rows(store):
     wanted = ENCODER.encode_documents([chunk.chunk.text for chunk in store.chunks(ids)])
     assert abs(store.chunk_embeddings(ids) - wanted).max() < 1e-3
     assert (store.chunk_embeddings(ids[::-1]) == store.chunk_embeddings(ids)[::-1]).all()
+
+
+def test_a_document_read_anew_replaces_its_own_bytes(store):
+    old = add_text(store, FOX, status=Status.PARTIAL)
+    new = add_text(store, FOX, replaces=old)
+    assert new != old
+    assert [(document.id, document.status) for document in store.documents()] == [(new, Status.INDEXED)]
+    assert store.document(new).paths == ("/files/one.txt",)
+
+
+def test_runs_are_remembered_in_order(store):
+    report = RunReport((), 3, 1, 0, 0, 0, tokens=100, encoded_tokens=80, seconds=2.0, peak_rss_mb=1.0)
+    store.record_run("2026-01-01T00:00:00+00:00", report)
+    store.record_run("2026-01-02T00:00:00+00:00", report)
+    assert [run.started[:10] for run in store.runs()] == ["2026-01-01", "2026-01-02"]
+    assert store.runs()[0].tokens_per_second == 40.0
+    assert [run.started[:10] for run in store.runs(limit=1)] == ["2026-01-02"]

@@ -1,0 +1,56 @@
+"""A parser process: takes requests on its standard input, answers in frames on its standard output, one at a time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from indexer.datatypes import Document
+from indexer.parse.confine import confine
+from indexer.parse.extract import extract
+from indexer.parse.wire import HEADER, Message, decode_options, encode_event, pack, unpack
+
+
+def main() -> None:
+    """Serve until the input ends or the parent is gone."""
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints must not look like an answer
+    settings = _next(requests)
+    if settings is None:
+        return
+    held = confine(settings["memory_bytes"], Path(settings["scratch"]))
+    threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
+    answers.write(pack({"ready": held}))
+    while (request := _next(requests)) is not None:
+        for answer in _answers(request):
+            answers.write(pack(answer))
+
+
+def _next(requests: BinaryIO) -> Message | None:
+    header = requests.read(HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    return unpack(requests.read(HEADER.unpack(header)[0]))
+
+
+def _watch_parent(parent: int) -> None:
+    """End with the parent, in whatever loop a document holds us (PR_SET_PDEATHSIG would watch a mere thread of it)."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def _answers(request: Message) -> Iterator[Message]:
+    options = decode_options(request["options"])
+    path = Path(request["path"])
+    for event in extract(path, options):
+        yield encode_event(event) | ({"last": True} if isinstance(event, Document) else {})
+
+
+if __name__ == "__main__":
+    main()
