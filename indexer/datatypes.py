@@ -342,7 +342,7 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run of ``add`` or ``sync`` did, file by file and in all."""
+    """What a run of ``add`` or ``sync`` did, file by file and in all; ``stopped`` when a person ended it early."""
 
     files: tuple[FileReport, ...]
     added: int
@@ -355,6 +355,7 @@ class RunReport:
     seconds: float
     peak_rss_mb: float
     warnings: tuple[str, ...] = field(default=())
+    stopped: bool = False
 
     @property
     def tokens_per_second(self) -> float:

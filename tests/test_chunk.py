@@ -4,8 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from indexer.chunk import chunk_pages
 from indexer.datatypes import Chunk, Heading, OffsetMap, Page

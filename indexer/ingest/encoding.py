@@ -1,0 +1,118 @@
+"""The encoder in a thread of its own, fed from a bounded look-ahead over the chunks of many documents."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from indexer.datatypes import Encoder, Matrix
+
+WAVE = 2_048
+"""Chunks the encoder takes at once: enough to fill batches with chunks of equal length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A chunk's text to encode, and the hash it is kept by."""
+
+    key: bytes
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A batch that is done: a row for each key, and the seconds it took."""
+
+    keys: tuple[bytes, ...]
+    rows: Matrix
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderDone:
+    """The encoder's thread has ended, by itself or by an error."""
+
+    error: Exception | None = None
+
+
+class Lookahead:
+    """Texts that wait for the encoder. One thread puts, one takes."""
+
+    def __init__(self) -> None:
+        self._texts: deque[Text] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self.stopped = False
+
+    def put(self, texts: Sequence[Text]) -> None:
+        """Add texts; the caller bounds how many may wait."""
+        with self._changed:
+            self._texts.extend(texts)
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Say that no more texts will come."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """Drop what waits; the encoder ends after the batch in hand."""
+        with self._changed:
+            self._texts.clear()
+            self._closed = self.stopped = True
+            self._changed.notify()
+
+    def take(self, most: int = WAVE) -> list[Text]:
+        """Everything that waits, up to ``most``, as soon as there is anything; empty when all is done."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._texts or self._closed)
+            return [self._texts.popleft() for _ in range(min(most, len(self._texts)))]
+
+
+def encode_all(encoder: Encoder, lookahead: Lookahead, hand_over: Callable[[Encoded | EncoderDone], None]) -> None:
+    """Encode wave after wave until the look-ahead is closed or stopped; every batch is handed over once it is done."""
+    try:
+        while wave := lookahead.take():
+            started = time.perf_counter()
+            for batch in encoder.encode_in_batches([one.text for one in wave]):
+                now = time.perf_counter()
+                hand_over(Encoded(tuple(wave[at].key for at in batch.positions), batch.rows, now - started))
+                started = now
+                if lookahead.stopped:
+                    break
+    except Exception as error:  # noqa: BLE001  # whatever it is, the run must hear of it and end
+        hand_over(EncoderDone(error))
+    else:
+        hand_over(EncoderDone())
+
+
+class Credits:
+    """How many chunks may be on their way between reader and store: what keeps memory flat."""
+
+    def __init__(self, amount: int) -> None:
+        self._amount = amount
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def take(self, count: int) -> bool:
+        """Wait until ``count`` chunks more may be on their way; False when the run was stopped."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._amount >= count or self._closed)
+            self._amount -= count
+            return not self._closed
+
+    def give(self, count: int) -> None:
+        """Take note that chunks have arrived."""
+        with self._changed:
+            self._amount += count
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Let nobody wait any longer."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()

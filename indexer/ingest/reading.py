@@ -1,0 +1,200 @@
+"""The reading thread: files to their identity, pages and chunks, a bounded number of chunks ahead of the encoder."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexer.chunk import TokenCounter, chunk_pages
+from indexer.datatypes import Chunk, Document, Heading, Page, Span, Status, text_hash
+from indexer.ingest.encoding import Credits
+from indexer.ingest.events import (
+    Closed,
+    DocumentPart,
+    Dropped,
+    Event,
+    Known,
+    Opened,
+    ReaderDone,
+    ReadFunction,
+    Stages,
+    Task,
+    Twin,
+    Unopened,
+)
+from indexer.ingest.scan import look_at
+from indexer.store import StoredPage
+
+if TYPE_CHECKING:
+    from indexer.parse import Reading, ReadOptions
+
+PART_CHUNKS = 64
+"""Chunks handed over at once."""
+
+_HASHED_AT_ONCE = 1 << 20
+
+CHANGED = "the file changed while it was being read; it will be taken up again by the next run"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """How the reading thread works: what reads a file, what counts tokens, and how chunks are cut."""
+
+    read: ReadFunction
+    options: ReadOptions
+    count_tokens: TokenCounter
+    chunk_tokens: int
+    chunk_minimum: int
+    known: Callable[[str], int | None]
+    """The id of the document made of bytes with this sha256, unless it is to be read anew."""
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Pages on their way from the reader to the chunker: what they are and how long they took."""
+
+    pages: list[StoredPage] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+    count: int = 0
+    chars: int = 0
+    read_seconds: float = 0.0
+
+    def watched(self, pages: Iterable[Page]) -> Iterator[Page]:
+        started = time.perf_counter()
+        for page in pages:
+            self.read_seconds += time.perf_counter() - started
+            span = Span(self.chars, self.chars + len(page.text))
+            self.pages.append(
+                StoredPage(self.count, page.number, page.label, span, page.offsets, page.language, page.unread)
+            )
+            self.headings.extend(
+                Heading(heading.level, heading.title, heading.start + self.chars) for heading in page.headings
+            )
+            self.count += 1
+            self.chars = span.end
+            yield page
+            started = time.perf_counter()
+        self.read_seconds += time.perf_counter() - started
+
+    def taken(self) -> tuple[tuple[StoredPage, ...], tuple[Heading, ...]]:
+        pages, headings = tuple(self.pages), tuple(self.headings)
+        self.pages.clear()
+        self.headings.clear()
+        return pages, headings
+
+
+class FileReader:
+    """Looks into one file after another and hands over what it finds; runs in a thread of its own."""
+
+    def __init__(
+        self, plan: ReadPlan, hand_over: Callable[[Event], None], credit: Credits, stopping: threading.Event
+    ) -> None:
+        self._plan, self._hand_over, self._credit, self._stopping = plan, hand_over, credit, stopping
+        self._met: set[str] = set()
+
+    def run(self, tasks: Sequence[Task]) -> None:
+        """Read every file. What goes wrong with one is said of that one; the last event is always ReaderDone."""
+        error: Exception | None = None
+        try:
+            for task in tasks:
+                if self._stopping.is_set():
+                    break
+                self._file(task)
+        except Exception as caught:  # noqa: BLE001  # the run must hear of it and end
+            error = caught
+        self._hand_over(ReaderDone(error))
+
+    def _file(self, task: Task) -> None:
+        try:
+            sha256 = sha256_of(task.file.path)
+        except OSError as error:
+            vanished = isinstance(error, FileNotFoundError)
+            reason = "the file vanished before it could be read" if vanished else _why(error)
+            self._hand_over(Unopened(task, reason, vanished))
+            return
+        known = None if task.retry else self._plan.known(sha256)
+        if known is not None:
+            self._hand_over(Known(task, known))
+        elif sha256 in self._met:
+            self._hand_over(Twin(task, sha256))
+        else:
+            self._met.add(sha256)
+            self._hand_over(Opened(task, sha256))
+            self._document(task)
+
+    def _document(self, task: Task) -> None:
+        watch = _Watch()
+        started = time.perf_counter()
+        try:
+            with self._plan.read(Path(task.file.path), self._plan.options) as reading:
+                if not self._chunks(reading, watch):
+                    self._hand_over(Dropped())
+                    return
+                document = reading.document
+        except Exception as error:
+            # Reading never raises for what a file contains: this is a fault of ours, and costs this document only.
+            logger.exception("reading failed")
+            document = Document("", Status.FAILED, f"an internal error ({type(error).__name__}: {error})")
+        if changed(task):
+            document = Document(document.media_type, Status.FAILED, CHANGED)
+        pages, headings = watch.taken()
+        if pages:
+            self._hand_over(DocumentPart((), (), pages, headings))
+        spent = time.perf_counter() - started
+        self._hand_over(Closed(document, Stages(read=watch.read_seconds, chunk=spent - watch.read_seconds)))
+
+    def _chunks(self, reading: Reading, watch: _Watch) -> bool:
+        """Hand over the document's chunks; False when the run was stopped on the way."""
+        plan = self._plan
+        chunks = chunk_pages(
+            self._until_stopped(watch.watched(reading)),
+            plan.count_tokens,
+            chunk_tokens=plan.chunk_tokens,
+            minimum=plan.chunk_minimum,
+        )
+        while part := tuple(islice(chunks, PART_CHUNKS)):
+            if self._stopping.is_set() or not self._credit.take(len(part)):
+                return False
+            self._hand_over(self._part(part, watch))
+        return not self._stopping.is_set()
+
+    def _part(self, chunks: tuple[Chunk, ...], watch: _Watch) -> DocumentPart:
+        pages, headings = watch.taken()
+        return DocumentPart(chunks, tuple(text_hash(chunk.text) for chunk in chunks), pages, headings)
+
+    def _until_stopped(self, pages: Iterator[Page]) -> Iterator[Page]:
+        for page in pages:
+            yield page
+            if self._stopping.is_set():
+                return
+
+
+def sha256_of(path: str) -> str:
+    """The sha256 of a file's bytes, in hex. Raises OSError."""
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(_HASHED_AT_ONCE):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def changed(task: Task) -> bool:
+    """Whether a file is not any more what it was when the run found it."""
+    try:
+        now = look_at(task.file.path)
+    except OSError:
+        return True
+    return now is None or (now.size, now.mtime_ns) != (task.file.size, task.file.mtime_ns)
+
+
+def _why(error: OSError) -> str:
+    return f"the file cannot be opened: {(error.strerror or str(error)).lower()}"

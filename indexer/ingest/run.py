@@ -1,0 +1,224 @@
+"""``add``, ``sync`` and ``remove``: what lies on disk and what the library holds, brought together."""
+
+from __future__ import annotations
+
+import logging
+import resource
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexer.chunk import TokenCounter
+from indexer.datatypes import Encoder, FileReport, RunReport, Status
+from indexer.errors import DocumentNotFoundError, LongdocError
+from indexer.ingest.events import ReadFunction, Stages
+from indexer.ingest.pipeline import Pipeline
+from indexer.ingest.plan import Plan, is_under, make_plan
+from indexer.ingest.progress import Meter, Progress
+from indexer.ingest.reading import ReadPlan
+from indexer.ingest.scan import absolute, scan
+from indexer.library import Library
+
+if TYPE_CHECKING:
+    from indexer.parse import ReadOptions
+
+UNREAD = frozenset(
+    {Status.FAILED, Status.ENCRYPTED, Status.NEEDS_OCR, Status.TIMED_OUT, Status.TOO_LARGE, Status.UNSUPPORTED}
+)
+"""What counts as failed in a run: there may be text that a search will not find."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AddOptions:
+    """How a run is made. ``again`` names statuses whose unchanged files are looked into once more."""
+
+    reading: ReadOptions
+    again: frozenset[Status] = frozenset()
+    wait: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who hears of a run while it goes on: a moment of progress, a file that is dealt with; and how to stop it."""
+
+    progress: Callable[[Progress], None] = lambda _: None
+    file: Callable[[FileReport, Stages], None] = lambda report, stages: None
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+
+def add(
+    library: Library,
+    paths: Sequence[str],
+    options: AddOptions,
+    listener: Listener | None = None,
+    read: ReadFunction | None = None,
+) -> RunReport:
+    """Bring files and folders into a library, and remember them as sources for ``sync``.
+
+    Files that are as they were cost a look at their size and time; what vanished below a path is removed. One bad file
+    is one line in the report. Raises LongdocError when a path does not exist or the library cannot be written.
+    """
+    roots = [absolute(path) for path in paths]
+    for root in roots:
+        if not _is_there(root):
+            kept = any(is_under(file.path, root) for file in library.store.files())
+            hint = " Its documents are kept; `longdoc remove` removes them." if kept else ""
+            raise LongdocError(f"There is no file or folder {root}.{hint}")
+    with library.write_lock(options.wait):
+        sources = [source.path for source in library.store.sources()]
+        for root in roots:
+            if not any(is_under(root, source) for source in sources):
+                library.store.add_source(root)
+        return _Run(library, options, listener or Listener()).over(roots, read or _reader())
+
+
+def sync(
+    library: Library,
+    options: AddOptions,
+    listener: Listener | None = None,
+    read: ReadFunction | None = None,
+) -> RunReport:
+    """Look through every source again. One that is not there now (a disk not mounted) keeps its documents."""
+    with library.write_lock(options.wait):
+        roots = [source.path for source in library.store.sources()]
+        absent = [root for root in roots if not _is_there(root)]
+        run = _Run(library, options, listener or Listener())
+        run.warnings.extend(
+            f"{root} is not there: its documents are kept. `longdoc remove {root}` removes them." for root in absent
+        )
+        return run.over([root for root in roots if root not in absent], read or _reader())
+
+
+def remove(library: Library, names: Iterable[str], *, wait: float = 0.0) -> list[FileReport]:
+    """Remove documents by id or by path (a folder's path removes all below it, and the source with it).
+
+    Files on disk are not touched. Raises DocumentNotFoundError, before anything is removed, for a name that fits none.
+    """
+    store = library.store
+    with library.write_lock(wait):
+        wanted: dict[int, FileReport] = {}
+        roots: list[str] = []
+        for name in names:
+            ids = [int(name)] if name.isdecimal() else []
+            if not ids:
+                roots.append(absolute(name))
+                ids = [file.document_id for file in store.files() if is_under(file.path, roots[-1])]
+            found = store.documents_by_id(ids)
+            if not found and not any(source.path in roots for source in store.sources()):
+                raise DocumentNotFoundError(f"No document has the id or the path {name}. `longdoc list` shows them.")
+            for document in found.values():
+                path = document.paths[0] if document.paths else document.title
+                wanted[document.id] = FileReport(path, Status.REMOVED, document_id=document.id)
+        for document_id in wanted:
+            store.remove_document(document_id)
+        for source in store.sources():
+            if any(is_under(source.path, root) for root in roots):
+                store.remove_source(source.id)
+    return list(wanted.values())
+
+
+class _Run:
+    """One run over roots: the plan, the pipeline, and the report."""
+
+    def __init__(self, library: Library, options: AddOptions, listener: Listener) -> None:
+        self._library, self._options, self._listener = library, options, listener
+        self._started = time.monotonic()
+        self._reports: list[FileReport] = []
+        self._updated: set[str] = set()
+        self._encoded_tokens = 0
+        self.warnings: list[str] = []
+
+    def over(self, roots: Sequence[str], read: ReadFunction) -> RunReport:
+        found = scan(roots, [str(self._library.directory)])
+        self.warnings.extend(f"{one.path} could not be looked at: {one.reason}." for one in found.unreadable)
+        plan = make_plan(self._library.store, roots, found, self._options.again)
+        self.warnings.extend(plan.warnings)
+        for report in plan.unchanged:
+            self._told(report, Stages())
+        self._updated = {task.file.path for task in plan.tasks if task.document_id is not None}
+        if plan.tasks:
+            self._pipeline(plan, read)
+        if not self._listener.stopping.is_set():
+            self._remove(plan)
+        return self._report()
+
+    def _pipeline(self, plan: Plan, read: ReadFunction) -> None:
+        encoder = self._library.encoder
+        meter = Meter(task.file for task in plan.tasks)
+        pipeline = Pipeline(
+            self._library.store,
+            encoder,
+            meter,
+            self._told,
+            lambda: self._listener.progress(meter.progress()),
+        )
+        try:
+            pipeline.run(plan.tasks, self._read_plan(encoder, read), self._listener.stopping)
+        finally:
+            self._encoded_tokens = pipeline.encoded_tokens
+
+    def _read_plan(self, encoder: Encoder, read: ReadFunction) -> ReadPlan:
+        store, recipe = self._library.store, self._library.store.recipe
+
+        def known(sha256: str) -> int | None:
+            document = store.find_by_sha256(sha256)
+            return None if document is None else document.id
+
+        count: TokenCounter = encoder.count_tokens
+        limit = min(recipe.chunk_tokens, encoder.max_tokens)
+        return ReadPlan(read, self._options.reading, count, limit, recipe.chunk_minimum, known)
+
+    def _told(self, report: FileReport, stages: Stages) -> None:
+        self._reports.append(report)
+        self._listener.file(report, stages)
+
+    def _remove(self, plan: Plan) -> None:
+        """Forget paths where nothing lies any more; a document that lies elsewhere too has only moved."""
+        for file in plan.gone:
+            if (document_id := self._library.store.unlink(file.path)) is not None:
+                self._told(FileReport(file.path, Status.REMOVED, document_id=document_id), Stages())
+
+    def _report(self) -> RunReport:
+        count = dict.fromkeys(("added", "updated", "unchanged", "failed", "removed"), 0)
+        for report in self._reports:
+            count[self._counts_as(report)] += 1
+        return RunReport(
+            files=tuple(sorted(self._reports, key=lambda report: report.path)),
+            **count,
+            tokens=sum(report.tokens for report in self._reports if report.status is not Status.UNCHANGED),
+            encoded_tokens=self._encoded_tokens,
+            seconds=time.monotonic() - self._started,
+            peak_rss_mb=peak_rss_mb(),
+            warnings=tuple(self.warnings),
+            stopped=self._listener.stopping.is_set(),
+        )
+
+    def _counts_as(self, report: FileReport) -> str:
+        if report.status in (Status.UNCHANGED, Status.REMOVED):
+            return report.status.value
+        if report.status in UNREAD:
+            return "failed"
+        return "updated" if report.path in self._updated else "added"
+
+
+def peak_rss_mb() -> float:
+    """The most memory this process has held so far, in MB of 10^6 bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def _reader() -> ReadFunction:
+    from indexer.parse import read
+
+    return read
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists() or Path(path).is_symlink()
+    except OSError:
+        return False
