@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import unicodedata
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -23,6 +27,44 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def shown(text: str) -> str:
+    """Text as a terminal may show it: what would move the cursor, hide or turn text around is shown escaped."""
+    return printable(_CONTROL.sub(lambda mark: mark.group().encode("unicode_escape").decode("ascii"), text))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns on stdout; the last column is cut to the terminal's width, wide characters count two."""
+    cells = [[shown(cell).replace("\n", " ") for cell in row] for row in (header, *rows)]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)][:-1]
+    room = max(shutil.get_terminal_size((100, 24)).columns - sum(widths) - 2 * len(widths), 20)
+    for row in cells:
+        padded = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=False)]
+        click.echo("  ".join([*padded, clipped(row[-1], room)]).rstrip())
+
+
+def clipped(text: str, room: int) -> str:
+    """The text, or its beginning and an ellipsis, in at most ``room`` terminal cells."""
+    if _width(text) <= room:
+        return text
+    kept, taken = [], 0
+    for character in text:
+        taken += _width(character)
+        if taken > room - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def _width(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
 def print_json(value: Any) -> None:
     """Print exactly one JSON document on stdout."""
     click.echo(printable(json.dumps(value, ensure_ascii=False, indent=2)))
@@ -31,4 +73,4 @@ def print_json(value: Any) -> None:
 def say(sentence: str, *, quiet: bool = False) -> None:
     """Print a sentence for the person on stderr, unless they asked for quiet."""
     if not quiet:
-        click.echo(printable(sentence), err=True)
+        click.echo(shown(sentence), err=True)

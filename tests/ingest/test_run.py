@@ -131,9 +131,7 @@ def test_one_changed_copy_leaves_the_other_as_it_is(run: Run, folder: Path, libr
     ]
 
 
-def test_a_paragraph_changed_in_a_long_document_encodes_little(
-    run: Run, folder: Path, encoder: FakeEncoder
-) -> None:
+def test_a_paragraph_changed_in_a_long_document_encodes_little(run: Run, folder: Path, encoder: FakeEncoder) -> None:
     paragraphs = prose(7, 3_000).split("\n\n")
     (folder / "long.txt").write_text("\n\n".join(paragraphs))
     whole = run()

@@ -1,0 +1,154 @@
+"""The verbs that bring documents in: add, sync."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from indexer.cli.opening import open_library
+from indexer.cli.output import ExitCode
+from indexer.cli.running import Bar, Records, exit_code, stoppable, tell
+from indexer.datatypes import RunReport, Status
+from indexer.errors import SettingsError
+
+if TYPE_CHECKING:
+    from indexer.cli import Context
+    from indexer.ingest import AddOptions, Listener
+    from indexer.library import Library
+    from indexer.settings import Settings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--retry", is_flag=True, help="Look again into files that failed, although they did not change."),
+    click.option("--password", "passwords", multiple=True, help="A password to try (repeatable); it is not kept."),
+    click.option(
+        "--password-file",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="A file with a password to try on each line.",
+    ),
+    click.option("--ocr", type=click.Choice(["auto", "never", "always"]), help="Read pictures of text."),
+    click.option("--memory", metavar="SIZE", help="What the process may take, such as 2GB."),
+    click.option("--precision", type=click.Choice(["auto", "float32", "bfloat16", "int8"]), help="How to calculate."),
+    click.option("--threads", type=click.IntRange(0), help="Threads of the encoder (0: as measured best here)."),
+    click.option("--batch-tokens", type=click.IntRange(0), help="Tokens a batch (0: as measured best here)."),
+    click.option("--nice", is_flag=True, help="Keep a core free and let other programs go first."),
+    click.option("--wait", is_flag=True, help="Wait while another process writes to the library."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+)
+
+
+def run_options(command: Command) -> Command:
+    """The options that every verb that reads documents has."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command("add")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@run_options
+@click.pass_obj
+def add_command(context: Context, /, paths: tuple[str, ...], as_json: bool, **chosen: Any) -> ExitCode:
+    """Add files and folders to the library; folders are remembered for `sync`.
+
+    Files that did not change are passed over, text that was encoded before is not encoded again, and a run that was
+    stopped or killed is taken up where it was. A .longdocignore file (in the manner of .gitignore) leaves files out.
+    """
+    from indexer.ingest import add
+
+    return _run(
+        context,
+        chosen,
+        lambda library, options, listener: add(library, paths, options, listener),
+        as_json=as_json,
+        again="longdoc add " + " ".join(paths),
+        create=True,
+    )
+
+
+@click.command("sync")
+@run_options
+@click.pass_obj
+def sync_command(context: Context, /, as_json: bool, **chosen: Any) -> ExitCode:
+    """Look through every added folder again: new and changed files come in, what is gone is removed.
+
+    A folder that is not there, such as one on a disk that is not mounted, keeps its documents.
+    """
+    from indexer.ingest import sync
+
+    return _run(context, chosen, sync, as_json=as_json, again="longdoc sync", create=False)
+
+
+def _run(
+    context: Context,
+    chosen: dict[str, Any],
+    work: Callable[[Library, AddOptions, Listener], RunReport],
+    *,
+    as_json: bool,
+    again: str,
+    create: bool,
+) -> ExitCode:
+    from indexer.ingest import Listener
+
+    context = replace(context, settings=chosen_settings(context.settings, chosen))
+    if chosen["nice"]:
+        os.nice(10)
+    options = add_options(context.settings, chosen)
+    shows = Records() if context.log_json else Bar(enabled=not context.quiet)
+    stopping = threading.Event()
+    listener = Listener(shows.progress, shows.file, stopping)
+    with open_library(context, write=True, create=create) as library, stoppable(stopping):
+        try:
+            report = work(library, options, listener)
+        finally:
+            shows.close()
+    if isinstance(shows, Records):
+        shows.done(report)
+    tell(report, as_json=as_json, quiet=context.quiet or context.log_json, again=again)
+    return exit_code(report)
+
+
+def chosen_settings(settings: Settings, chosen: dict[str, Any]) -> Settings:
+    """The settings with what the verb's options say in their place."""
+    named = ("ocr", "memory", "precision", "threads", "batch_tokens")
+    settings = replace(settings, **{name: chosen[name] for name in named if chosen[name] is not None})
+    if chosen["nice"] and not settings.threads:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+        settings = replace(settings, threads=max(1, cores - 1))
+    return settings
+
+
+def add_options(settings: Settings, chosen: dict[str, Any]) -> AddOptions:
+    """How the run is to be made. A new password or `--ocr always` looks again into what could not be read without."""
+    from indexer.ingest import AddOptions
+    from indexer.parse import ReadOptions
+
+    passwords = (*chosen["passwords"], *_passwords_in(chosen["password_file"]))
+    again: set[Status] = set()
+    if chosen["retry"]:
+        again.update(status for status in Status if not status.searchable and status is not Status.EMPTY)
+    if passwords:
+        again.add(Status.ENCRYPTED)
+    if chosen["ocr"] == "always":
+        again.update((Status.NEEDS_OCR, Status.PARTIAL))
+    return AddOptions(
+        reading=ReadOptions.from_settings(settings, passwords),
+        again=frozenset(again),
+        wait=-1.0 if chosen["wait"] else 0.0,
+    )
+
+
+def _passwords_in(path: Path | None) -> tuple[str, ...]:
+    if path is None:
+        return ()
+    try:
+        return tuple(line for line in path.read_text(encoding="utf-8").splitlines() if line)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The password file {path} cannot be read: {error}.") from error
