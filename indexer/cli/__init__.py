@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -75,7 +74,7 @@ class VerbGroup(click.Group):
 )
 @click.option("--quiet", is_flag=True, help="Print results and errors only.")
 @click.option("--log-json", is_flag=True, help="Write one JSON record a line on stderr instead of sentences.")
-@click.version_option(version("longdoc"), prog_name="longdoc")
+@click.version_option(package_name="longdoc", prog_name="longdoc")
 @click.pass_context
 def longdoc(context: click.Context, library: Path | None, quiet: bool, log_json: bool) -> None:
     """Search your own long documents by meaning, on this machine alone.

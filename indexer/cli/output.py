@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 import unicodedata
 from collections.abc import Sequence
 from enum import IntEnum
@@ -36,26 +37,31 @@ def shown(text: str) -> str:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows in columns on stdout; the last column is cut to the terminal's width, wide characters count two."""
+    """Print rows in columns on stdout, wide characters counting two; on a terminal the last column is cut to fit."""
     cells = [[shown(cell).replace("\n", " ") for cell in row] for row in (header, *rows)]
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)][:-1]
     room = max(shutil.get_terminal_size((100, 24)).columns - sum(widths) - 2 * len(widths), 20)
+    fit = sys.stdout.isatty()
     for row in cells:
         padded = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=False)]
-        click.echo("  ".join([*padded, clipped(row[-1], room)]).rstrip())
+        click.echo("  ".join([*padded, clipped(row[-1], room) if fit else row[-1]]).rstrip())
 
 
 def clipped(text: str, room: int) -> str:
-    """The text, or its beginning and an ellipsis, in at most ``room`` terminal cells."""
+    """The text, or its beginning and its end around an ellipsis, in at most ``room`` terminal cells."""
     if _width(text) <= room:
         return text
-    kept, taken = [], 0
-    for character in text:
+    head = _fitting(text, (room - 1) // 2)
+    return f"{head}…{_fitting(text[::-1], room - 1 - _width(head))[::-1]}"
+
+
+def _fitting(text: str, room: int) -> str:
+    taken = 0
+    for place, character in enumerate(text):
         taken += _width(character)
-        if taken > room - 1:
-            break
-        kept.append(character)
-    return "".join(kept) + "…"
+        if taken > room:
+            return text[:place]
+    return text
 
 
 def _width(text: str) -> int:

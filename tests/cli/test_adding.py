@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from indexer.datatypes import Status
+from tests.cli.conftest import Longdoc
+
+KEYS = {
+    "added",
+    "updated",
+    "unchanged",
+    "failed",
+    "removed",
+    "documents",
+    "tokens",
+    "seconds",
+    "tokens_per_second",
+    "peak_rss_mb",
+}
+DOCUMENT_KEYS = {"path", "status", "reason", "pages", "chars", "chunks", "coverage", "seconds"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "folder"
+    path.mkdir()
+    (path / "contract.txt").write_text("The buyer pays the seller. Late payment bears interest.\n\nThe end.")
+    (path / "合同.md").write_text("# 合同\n\n买方应当按时付款。逾期付款应支付利息。")
+    return path
+
+
+def test_add_prints_the_contract_as_json(longdoc: Longdoc, folder: Path) -> None:
+    first = longdoc("add", folder, "--json")
+    assert first.code == 0
+    assert set(first.json) == KEYS
+    assert all(set(document) == DOCUMENT_KEYS for document in first.json["documents"])
+    assert (first.json["added"], first.json["failed"]) == (2, 0)
+    assert {document["status"] for document in first.json["documents"]} == {"indexed"}
+    second = longdoc("add", folder, "--json")
+    assert (second.code, second.json["unchanged"], second.json["added"]) == (0, 2, 0)
+
+
+def test_add_tells_a_person_what_happened(longdoc: Longdoc, folder: Path) -> None:
+    (folder / "bad.pdf").write_bytes(b"%PDF-1.7\nnothing")
+    outcome = longdoc("add", folder)
+    assert outcome.code == 3
+    assert f"{folder}/bad.pdf: " in outcome.out
+    assert "3 files: 2 indexed, 1 failed" in outcome.out
+    assert "Traceback" not in outcome.out + outcome.err
+
+
+def test_sync_takes_up_what_changed(longdoc: Longdoc, folder: Path) -> None:
+    longdoc("add", folder)
+    (folder / "contract.txt").write_text("Another text altogether.")
+    (folder / "合同.md").unlink()
+    (folder / "new.txt").write_text("A new text.")
+    outcome = longdoc("sync", "--json")
+    assert (outcome.json["updated"], outcome.json["added"], outcome.json["removed"]) == (1, 1, 1)
+    removed = [document["path"] for document in outcome.json["documents"] if document["status"] == "removed"]
+    assert removed == [str(folder / "合同.md")]
+
+
+def test_a_path_that_is_not_there_is_one_sentence(longdoc: Longdoc, tmp_path: Path) -> None:
+    outcome = longdoc("add", tmp_path / "nowhere")
+    assert outcome.code == 1
+    assert outcome.err == f"longdoc: There is no file or folder {tmp_path}/nowhere.\n"
+
+
+def test_sync_without_a_library_says_how_to_begin(longdoc: Longdoc) -> None:
+    outcome = longdoc("sync")
+    assert outcome.code == 1
+    assert "`longdoc add FOLDER`" in outcome.err
+
+
+def test_wrong_usage_is_exit_code_two(longdoc: Longdoc, folder: Path) -> None:
+    assert longdoc("add").code == 2
+    assert longdoc("add", folder, "--ocr", "perhaps").code == 2
+    assert longdoc("add", folder, "--threads", "-1").code == 2
+    assert longdoc("ad", folder).code == 2
+
+
+def test_quiet_prints_nothing_and_json_is_all_that_stdout_has(longdoc: Longdoc, folder: Path) -> None:
+    outcome = longdoc("--quiet", "add", folder)
+    assert (outcome.out, outcome.err, outcome.code) == ("", "", 0)
+
+
+def test_log_records_are_one_json_document_a_line(longdoc: Longdoc, folder: Path) -> None:
+    outcome = longdoc("--log-json", "add", folder, "--json")
+    records = [json.loads(line) for line in outcome.err.splitlines()]
+    files = [record for record in records if record["event"] == "file"]
+    assert {Path(record["path"]).name for record in files} == {"contract.txt", "合同.md"}
+    for record in files:
+        assert record["status"] == "indexed"
+        assert record["tokens"] > 0
+        assert record["rss_mb"] > 0
+        assert set(record["stages"]) == {"read", "chunk", "encode", "store"}
+    assert records[-1]["event"] == "done"
+    assert records[-1]["added"] == 2
+    assert outcome.json["added"] == 2
+
+
+def test_a_password_is_tried_and_never_kept(longdoc: Longdoc, folder: Path, tmp_path: Path) -> None:
+    passwords = tmp_path / "passwords.txt"
+    passwords.write_text("hunter2-from-file\n")
+    longdoc("--log-json", "add", folder, "--password", "hunter2-argument", "--password-file", passwords)
+    for path in (tmp_path / "library").rglob("*"):
+        if path.is_file():
+            assert b"hunter2" not in path.read_bytes()
+
+
+def test_failed_files_are_looked_at_again_only_when_asked(longdoc: Longdoc, folder: Path) -> None:
+    (folder / "bad.pdf").write_bytes(b"%PDF-1.7\nnothing")
+    assert longdoc("add", folder).code == 3
+    again = longdoc("add", folder, "--json")
+    assert (again.code, again.json["unchanged"]) == (0, 3)
+    bad = next(document for document in again.json["documents"] if document["path"].endswith("bad.pdf"))
+    assert bad["reason"].startswith(Status.FAILED.value)
+    retried = longdoc("add", folder, "--retry", "--json")
+    assert (retried.code, retried.json["failed"]) == (3, 1)
