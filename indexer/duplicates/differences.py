@@ -1,0 +1,186 @@
+"""What differs between two documents: sentences added, removed, changed or moved, weightiest first."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from indexer.datatypes import Span
+from indexer.duplicates.facts import facts_that_differ
+from indexer.duplicates.results import Difference
+from indexer.duplicates.shingles import comparable
+
+_SENTENCE = re.compile(r"[^.!?。！？；;\n]*(?:[.!?;](?!\s|$)[^.!?。！？；;\n]*)*(?:[.!?。！？；;]+[\"”’)」』]*|\n|$)")
+_WRAPPED = re.compile(
+    r"(?:(?<=[^\n]{50})|(?<=[^\n\x00-\x7f]{25}))(?<![.!?。！？；;:：])\n(?=[^\s•·\-*\d#|(（])"
+)
+"""A line break inside a sentence: after a long line without an end, before one that begins no list."""
+
+_ALIKE = 0.4
+_CELLS = 1_000_000
+"""The largest stretch (sentences of a times sentences of b) that is compared sentence by sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or line, where it stands, and what it is compared by."""
+
+    text: str
+    span: Span
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Sentences [first_a, last_a) of a stand where [first_b, last_b) of b do, and none of them is equal."""
+
+    first_a: int
+    last_a: int
+    first_b: int
+    last_b: int
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Cut a text in sentences and lines; white space around them and empty ones are left out."""
+    found = []
+    for match in _SENTENCE.finditer(_WRAPPED.sub(" ", text)):
+        stripped = match.group().strip()
+        if key := comparable(stripped):
+            start = match.start() + match.group().index(stripped)
+            found.append(Sentence(stripped, Span(start, start + len(stripped)), key))
+    return found
+
+
+def find_differences(before: str, after: str) -> tuple[Difference, ...]:
+    """Every place where two texts differ: those with other numbers, dates or names first, then in order of the text.
+
+    Case, white space and compatible forms of characters are no difference. A sentence that stands elsewhere in the
+    other text is called moved.
+    """
+    a, b = sentences(before), sentences(after)
+    blocks = list(_blocks([s.key for s in a], [s.key for s in b]))
+    gone = Counter(s.key for block in blocks for s in a[block.first_a : block.last_a])
+    come = Counter(s.key for block in blocks for s in b[block.first_b : block.last_b])
+    moved = gone & come
+    found = [difference for block in blocks for difference in _differences(a, b, block, moved)]
+    return tuple(sorted(found, key=_weight))
+
+
+def _weight(difference: Difference) -> int:
+    """0 for a change of facts, 1 for other changes and what only one side has, 2 for what merely moved."""
+    if difference.kind == "moved":
+        return 2
+    return 0 if difference.facts and difference.kind == "changed" else 1
+
+
+def _differences(
+    a: Sequence[Sentence], b: Sequence[Sentence], block: _Block, moved: Counter[str]
+) -> Iterator[Difference]:
+    left = [s for s in a[block.first_a : block.last_a] if not moved[s.key]]
+    right = [s for s in b[block.first_b : block.last_b] if not moved[s.key]]
+    if _same_words("".join(s.key for s in left), "".join(s.key for s in right)):
+        left = right = []  # cut in other lines, nothing more
+    for old, new in _aligned(left, right):
+        if old and new and _same_words(old.text, new.text):
+            continue
+        kind = "changed" if old and new else "removed" if old else "added"
+        before, after = old.text if old else "", new.text if new else ""
+        yield Difference(
+            kind,
+            before,
+            after,
+            old.span if old else None,
+            new.span if new else None,
+            facts_that_differ(before, after),
+        )
+    for old in a[block.first_a : block.last_a]:
+        if moved[old.key]:
+            new = next(s for s in b if s.key == old.key)
+            yield Difference("moved", old.text, new.text, old.span, new.span)
+
+
+def _same_words(before: str, after: str) -> bool:
+    """Whether two sentences differ in punctuation at most (marks inside numbers count)."""
+    pattern = r"[^\W_]+(?:[.,:/-]\d+)*"
+    return re.findall(pattern, comparable(before)) == re.findall(pattern, comparable(after))
+
+
+def _aligned(
+    left: Sequence[Sentence], right: Sequence[Sentence]
+) -> Iterator[tuple[Sentence | None, Sentence | None]]:
+    """Pair the sentences of a block in order so that likeness is greatest; None stands for no partner."""
+    if not left or not right or len(left) * len(right) > _CELLS // 100:
+        yield from ((s, None) for s in left)
+        yield from ((None, s) for s in right)
+        return
+    likeness = [[_likeness(old.key, new.key) for new in right] for old in left]
+    best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in range(len(left) - 1, -1, -1):
+        for j in range(len(right) - 1, -1, -1):
+            paired = best[i + 1][j + 1] + likeness[i][j] if likeness[i][j] >= _ALIKE else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
+    i = j = 0
+    while i < len(left) or j < len(right):
+        if i < len(left) and j < len(right) and likeness[i][j] >= _ALIKE:
+            if best[i][j] == best[i + 1][j + 1] + likeness[i][j]:
+                yield left[i], right[j]
+                i, j = i + 1, j + 1
+                continue
+        if j == len(right) or (i < len(left) and best[i + 1][j] >= best[i][j + 1]):
+            yield left[i], None
+            i += 1
+        else:
+            yield None, right[j]
+            j += 1
+
+
+def _likeness(a: str, b: str) -> float:
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    if matcher.real_quick_ratio() < _ALIKE or matcher.quick_ratio() < _ALIKE:
+        return 0.0
+    return matcher.ratio()
+
+
+def _blocks(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
+    """The stretches that differ, between sentences that stand once in each text and in the same order (patience)."""
+    last_a = last_b = 0
+    for anchor_a, anchor_b in [*_anchors(a, b), (len(a), len(b))]:
+        yield from _small_blocks(a, b, _Block(last_a, anchor_a, last_b, anchor_b))
+        last_a, last_b = anchor_a + 1, anchor_b + 1
+
+
+def _small_blocks(a: Sequence[str], b: Sequence[str], block: _Block) -> Iterator[_Block]:
+    left, right = a[block.first_a : block.last_a], b[block.first_b : block.last_b]
+    if not left and not right:
+        return
+    if len(left) * len(right) > _CELLS or not left or not right:
+        yield block
+        return
+    for kind, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield _Block(block.first_a + i1, block.first_a + i2, block.first_b + j1, block.first_b + j2)
+
+
+def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
+    """The longest rising run of sentences that stand exactly once in each text."""
+    counts_a, counts_b = Counter(a), Counter(b)
+    where_b = {key: index for index, key in enumerate(b) if counts_b[key] == 1}
+    pairs = [(i, where_b[key]) for i, key in enumerate(a) if counts_a[key] == 1 and key in where_b]
+    ends: list[int] = []
+    tails: list[int] = []
+    previous: list[int] = []
+    for index, (_, j) in enumerate(pairs):
+        where = bisect_left(ends, j)
+        previous.append(tails[where - 1] if where else -1)
+        ends[where : where + 1] = [j]
+        tails[where : where + 1] = [index]
+    chain = []
+    index = tails[-1] if tails else -1
+    while index >= 0:
+        chain.append(pairs[index])
+        index = previous[index]
+    return chain[::-1]

@@ -1,0 +1,133 @@
+"""From verified pairs to groups in which every two documents were compared, and which of a group to keep.
+
+Documents are not merged through others: A like B and B like C make one group only when A and C were found alike too,
+else two groups that share B. Only a family of more than 40 documents is shown around its best connected document, with
+every pair that was not compared named as a link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from indexer.datatypes import StoredDocument
+from indexer.duplicates.results import Group, Link, Pair, Relation
+
+LARGE = 40
+_ORDER = list(Relation)
+_NEAR = (Relation.SAME_TEXT, Relation.VERSION)
+_MARK = re.compile(r"(?:\bv(?:ersion)?|\brev(?:ision)?|版本?|第)[\s._-]?(\d+(?:\.\d+)*)|(\d+(?:\.\d+)*)[\s._-]?版", re.IGNORECASE)
+Edges = Mapping[int, Mapping[int, Pair]]
+
+
+def make_groups(documents: Mapping[int, StoredDocument], pairs: Iterable[Pair]) -> tuple[Group, ...]:
+    """Group documents by their pairs, the closest relation first, the largest group first within a relation."""
+    by_relation: dict[Relation, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        by_relation[pair.relation].append(pair)
+    found = [
+        ((document,), (), ()) for document in documents.values() if len(document.paths) > 1
+    ]
+    relations = [Relation.IDENTICAL] * len(found)
+    for relation in _NEAR:
+        closer = [pair for kind in _NEAR[: _NEAR.index(relation) + 1] for pair in by_relation[kind]]
+        for members, inside, links in _cliques(closer):
+            if any(pair.relation is relation for pair in inside):
+                found.append((tuple(documents[i] for i in members), inside, links))
+                relations.append(relation)
+    for relation in (Relation.CONTAINED, Relation.TRANSLATION):
+        for pair in sorted(by_relation[relation], key=lambda pair: (-pair.similarity, pair.a, pair.b)):
+            found.append(((documents[pair.a], documents[pair.b]), (pair,), ()))
+            relations.append(relation)
+    ranked = sorted(
+        zip(relations, found, strict=True), key=lambda item: (_ORDER.index(item[0]), -len(item[1][0]), item[1][0][0].id)
+    )
+    return tuple(
+        Group(number, relation, members, inside, links, *choose_kept(members, relation, inside))
+        for number, (relation, (members, inside, links)) in enumerate(ranked, start=1)
+    )
+
+
+def _cliques(pairs: Sequence[Pair]) -> list[tuple[tuple[int, ...], tuple[Pair, ...], tuple[Link, ...]]]:
+    """Cover every pair by groups of documents that are all tied to each other, or by stars in large families."""
+    edges: dict[int, dict[int, Pair]] = defaultdict(dict)
+    for pair in pairs:
+        edges[pair.a][pair.b] = edges[pair.b][pair.a] = pair
+    left = {(min(pair.a, pair.b), max(pair.a, pair.b)): pair for pair in pairs}
+    groups = []
+    for key, pair in sorted(left.items(), key=lambda item: (-item[1].similarity, item[0])):
+        if key not in left:
+            continue
+        crowded = max(key, key=lambda i: (len(edges[i]), -i))
+        members = _star(crowded, edges) if len(edges[crowded]) > LARGE else _clique(pair, edges)
+        inside, links = [], []
+        for a, b in combinations(members, 2):
+            if b in edges[a]:
+                inside.append(edges[a][b])
+                left.pop((min(a, b), max(a, b)), None)
+            else:
+                links.append(Link(a, b, crowded))
+        groups.append((tuple(members), tuple(inside), tuple(links)))
+    return groups
+
+
+def _clique(pair: Pair, edges: Edges) -> list[int]:
+    members = [min(pair.a, pair.b), max(pair.a, pair.b)]
+    nearest = sorted(
+        edges[pair.a].keys() & edges[pair.b].keys(),
+        key=lambda i: (-edges[pair.a][i].similarity - edges[pair.b][i].similarity, i),
+    )
+    for candidate in nearest:
+        if all(candidate in edges[member] for member in members):
+            members.append(candidate)
+    return sorted(members)
+
+
+def _star(centre: int, edges: Edges) -> list[int]:
+    return sorted([centre, *edges[centre]])
+
+
+def choose_kept(
+    documents: Sequence[StoredDocument], relation: Relation, pairs: Sequence[Pair]
+) -> tuple[int, str]:
+    """The id of the document to keep and the reason: whole before part, then newest, most complete, best read."""
+    if relation is Relation.IDENTICAL:
+        return documents[0].id, "the bytes are the same everywhere: any one of the files will do"
+    if relation is Relation.CONTAINED:
+        return pairs[0].b, "the other document lies inside this one"
+    if relation is Relation.TRANSLATION:
+        first = min(documents, key=lambda d: d.id)
+        return first.id, "keep both: they are in different languages"
+    best = max(documents, key=_worth)
+    return best.id, "; ".join(_reasons(best, [d for d in documents if d.id != best.id]) or ["nothing sets them apart"])
+
+
+def _worth(document: StoredDocument) -> tuple[tuple[int, ...], str, float, int, int]:
+    return _version(document), _date(document), document.coverage, document.chars, -document.id
+
+
+def _reasons(best: StoredDocument, others: Sequence[StoredDocument]) -> list[str]:
+    reasons = []
+    if _version(best) > max(map(_version, others)):
+        reasons.append(f"its name has the highest version number ({'.'.join(map(str, _version(best)))})")
+    if (newest := _date(best)) and newest > max(map(_date, others)):
+        reasons.append(f"the newest ({newest[:10]})")
+    if best.coverage > max(d.coverage for d in others):
+        reasons.append("more of it could be read")
+    if best.chars > max(d.chars for d in others):
+        reasons.append("the longest")
+    return reasons
+
+
+def _version(document: StoredDocument) -> tuple[int, ...]:
+    """The version number in the document's file name or title, as in `contract_v2.pdf`; empty without one."""
+    for text in (*(path.rsplit("/", 1)[-1] for path in document.paths), document.title):
+        if match := _MARK.search(text.replace("_", " ")):
+            return tuple(int(part) for part in (match[1] or match[2]).split("."))
+    return ()
+
+
+def _date(document: StoredDocument) -> str:
+    return document.modified or document.created or ""

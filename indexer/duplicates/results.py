@@ -1,0 +1,158 @@
+"""What a comparison of documents says: relations, pairs, groups and differences, frozen and without behaviour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from indexer.datatypes import Span, StoredDocument
+
+
+class Relation(StrEnum):
+    """How two documents belong together, the closest first."""
+
+    IDENTICAL = "identical"
+    SAME_TEXT = "same_text"
+    VERSION = "version"
+    CONTAINED = "contained"
+    TRANSLATION = "translation"
+    BOILERPLATE = "boilerplate"
+
+    @property
+    def meaning(self) -> str:
+        """The relation in words for a person."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Relation.IDENTICAL: "the same bytes at several places",
+    Relation.SAME_TEXT: "the same text, in another format or layout",
+    Relation.VERSION: "versions: mostly the same text",
+    Relation.CONTAINED: "one document lies inside the other",
+    Relation.TRANSLATION: "perhaps the same content in another language",
+    Relation.BOILERPLATE: "only text that stands in many documents is shared",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkMatch:
+    """A chunk of document a and the chunk of b that holds most of it; ``share`` is the part found in b, 0 to 1."""
+
+    position_a: int
+    position_b: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two documents that were compared directly. In a contained pair ``a`` lies inside ``b``.
+
+    ``similarity`` is the Jaccard index of the 8-character shingles of both texts without boilerplate, for a translation
+    the mean cosine of the chunks' best partners. The shares are parts of a text (0 to 1) found in the other one;
+    ``in_order`` is the part of the matched chunks that stand in the same order in both.
+    """
+
+    a: int
+    b: int
+    relation: Relation
+    similarity: float
+    share_a_in_b: float
+    share_b_in_a: float
+    in_order: float
+    shared_chunks: int
+    matches: tuple[ChunkMatch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Two members of a group that were not compared with each other, and the member both are tied to."""
+
+    a: int
+    b: int
+    through: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Documents that belong together. ``relation`` is the loosest one of its pairs.
+
+    An identical group may have one document only, which then lies at several paths. ``keep`` is the id of the document
+    proposed to be kept, ``reason`` why; nothing is ever removed by itself.
+    """
+
+    id: int
+    relation: Relation
+    documents: tuple[StoredDocument, ...]
+    pairs: tuple[Pair, ...]
+    links: tuple[Link, ...]
+    keep: int
+    reason: str
+
+    @property
+    def similarity(self) -> float:
+        """The lowest similarity of the group's pairs; 1.0 for one document at several paths."""
+        return min((pair.similarity for pair in self.pairs), default=1.0)
+
+    @property
+    def shared_chunks(self) -> int:
+        """The most chunks that any two of the documents share."""
+        return max((pair.shared_chunks for pair in self.pairs), default=max(d.chunk_count for d in self.documents))
+
+
+@dataclass(frozen=True, slots=True)
+class Boilerplate:
+    """A text that stands in many otherwise different documents, and in how many."""
+
+    text: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateReport:
+    """Every group found among ``compared`` documents; ``candidates`` pairs were compared directly."""
+
+    groups: tuple[Group, ...]
+    boilerplate: tuple[Boilerplate, ...]
+    compared: int
+    candidates: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Numbers, dates or names that only one side of a difference has."""
+
+    kind: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where two documents differ: ``kind`` is added, removed, changed or moved; spans count in the documents."""
+
+    kind: str
+    before: str
+    after: str
+    before_span: Span | None
+    after_span: Span | None
+    facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two documents side by side: how they relate, and what differs, the weightiest differences first."""
+
+    pair: Pair
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How much of a document is already in another one, and a sentence that says so."""
+
+    document_id: int
+    title: str
+    share: float
+    relation: Relation
+    sentence: str
