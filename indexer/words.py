@@ -35,16 +35,20 @@ def han_share(text: str) -> float:
 
 def chinese_names(text: str) -> tuple[str, ...]:
     """People, places and organisations in a Chinese text, in order, as far as the segmenter knows or guesses them."""
-    import jieba.posseg
-
-    tagger = jieba.posseg.POSTokenizer(_segmenter())
-    found = (str(pair.word) for pair in tagger.cut(text) if pair.flag in ("nr", "ns", "nt", "nz", "nrt", "nrfg"))
+    found = (str(pair.word) for pair in _tagger().cut(text) if pair.flag in ("nr", "ns", "nt", "nz", "nrt", "nrfg"))
     return tuple(name for name in found if len(name) > 1)
 
 
 @cache
+def _tagger() -> Any:
+    import jieba.posseg
+
+    return jieba.posseg.POSTokenizer(_segmenter())
+
+
+@cache
 def _segmenter() -> Any:  # jieba has no types
-    """A segmenter of our own; its dictionary is never read back from a shared temporary folder, where any could write."""
+    """A segmenter whose dictionary is never read back from a shared temporary folder, where anybody could write."""
     import logging
 
     import jieba

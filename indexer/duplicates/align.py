@@ -18,60 +18,84 @@ CHUNK_SHARED = 0.8
 """A chunk is shared when at least this part of it is found in the other document."""
 
 _CHUNK_MATCHED = 0.1
+_LETTERS = 100
 Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """A document made ready for many comparisons: its distinct shingles, and which of its text is no boilerplate."""
+
+    shingled: Shingled
+    distinct: Hashes
+    first: NDArray[np.int64]
+    once: Mask
+    own: Mask
+    own_distinct: Hashes
+
+    @classmethod
+    def of(cls, shingled: Shingled, boilerplate: Hashes) -> Side:
+        """Prepare a document; ``boilerplate`` holds the fingerprints (ascending) that do not count."""
+        distinct, first, counts = np.unique(shingled.hashes, return_index=True, return_counts=True)
+        own = ~covered_by(shingled.hashes, boilerplate)
+        own_distinct = distinct if own.all() else np.unique(shingled.hashes[own])
+        return cls(shingled, distinct, first.astype(np.int64), counts == 1, own, own_distinct)
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """What two documents have in common; figures are parts of 1.
 
-    ``jaccard`` and the shares leave boilerplate out, ``raw_jaccard`` does not. ``own_a`` and ``own_b`` are the parts of
-    the documents that are not boilerplate, ``chars_a`` and ``chars_b`` the sizes compared, in comparable characters.
+    ``jaccard`` and the shares leave boilerplate out, ``raw_jaccard`` does not. ``own_a`` and ``own_b`` are the sizes
+    without boilerplate, in comparable characters. ``script_a`` and ``script_b`` are the parts of the text that is not
+    shared which is not in Latin letters, None when there is too little of it to tell.
     """
 
     jaccard: float
     raw_jaccard: float
     share_a_in_b: float
     share_b_in_a: float
-    own_a: float
-    own_b: float
-    chars_a: int
-    chars_b: int
+    own_a: int
+    own_b: int
+    script_a: float | None
+    script_b: float | None
     in_order: float
     shared_chunks: int
     matches: tuple[ChunkMatch, ...]
 
 
-def align(a: Shingled, b: Shingled, boilerplate: Hashes) -> Alignment:
-    """Compare two documents completely; ``boilerplate`` holds the fingerprints (ascending) that do not count."""
-    distinct_a, distinct_b = np.unique(a.hashes), np.unique(b.hashes)
-    common = distinct_a[contained_in(distinct_a, distinct_b)]
-    own_a, own_b = ~covered_by(a.hashes, boilerplate), ~covered_by(b.hashes, boilerplate)
-    found_a = _in_runs(contained_in(a.hashes, common))
-    found_b = _in_runs(contained_in(b.hashes, common))
-    matches, in_order, shared = _match_chunks(a, b, common, found_a)
+def align(a: Side, b: Side) -> Alignment:
+    """Compare two documents completely, text against text."""
+    common = a.distinct[contained_in(a.distinct, b.distinct)]
+    found_a = _in_runs(contained_in(a.shingled.hashes, common))
+    found_b = _in_runs(contained_in(b.shingled.hashes, common))
+    matches, in_order, shared = _match_chunks(a, b, found_a)
+    own_common = int(contained_in(a.own_distinct, b.own_distinct).sum())
     return Alignment(
-        jaccard=_jaccard(np.unique(a.hashes[own_a]), np.unique(b.hashes[own_b])),
-        raw_jaccard=_ratio(len(common), len(distinct_a) + len(distinct_b) - len(common)),
-        share_a_in_b=_ratio(int((found_a & own_a).sum()), int(own_a.sum())),
-        share_b_in_a=_ratio(int((found_b & own_b).sum()), int(own_b.sum())),
-        own_a=_ratio(int(own_a.sum()), len(own_a)),
-        own_b=_ratio(int(own_b.sum()), len(own_b)),
-        chars_a=len(a.text),
-        chars_b=len(b.text),
+        jaccard=_ratio(own_common, len(a.own_distinct) + len(b.own_distinct) - own_common),
+        raw_jaccard=_ratio(len(common), len(a.distinct) + len(b.distinct) - len(common)),
+        share_a_in_b=_ratio(int((found_a & a.own).sum()), int(a.own.sum())),
+        share_b_in_a=_ratio(int((found_b & b.own).sum()), int(b.own.sum())),
+        own_a=int(a.own.sum()),
+        own_b=int(b.own.sum()),
+        script_a=_other_script(a.shingled.text, found_a),
+        script_b=_other_script(b.shingled.text, found_b),
         in_order=in_order,
         shared_chunks=shared,
         matches=matches,
     )
 
 
+def _other_script(text: str, found: Mask) -> float | None:
+    """The part of the letters outside Latin (from Greek on) in the text that was not found; None below 100 letters."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)[: len(found)][~found]
+    latin = int(((codes >= ord("a")) & (codes <= ord("z"))).sum())
+    other = int(((codes >= 0x370) & ~((codes >= 0x2000) & (codes <= 0x303F)) & (codes < 0xFF00)).sum())
+    return other / (latin + other) if latin + other >= _LETTERS else None
+
+
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def _jaccard(a: Hashes, b: Hashes) -> float:
-    common = int(contained_in(a, b).sum())
-    return _ratio(common, len(a) + len(b) - common)
 
 
 def _in_runs(found: Mask) -> Mask:
@@ -87,14 +111,15 @@ def _in_runs(found: Mask) -> Mask:
     return np.cumsum(kept[:-1]).astype(np.bool_)
 
 
-def _match_chunks(a: Shingled, b: Shingled, common: Hashes, found: Mask) -> tuple[tuple[ChunkMatch, ...], float, int]:
+def _match_chunks(a: Side, b: Side, found: Mask) -> tuple[tuple[ChunkMatch, ...], float, int]:
     """Each chunk of a with its best partner in b, the part of the matches in order, and the number of shared chunks."""
-    shares = _chunk_shares(a, found)
-    anchors_a, anchors_b = _anchors(a.hashes, b.hashes, common)
-    chunk_a = np.searchsorted(a.starts, anchors_a, side="right") - 1
-    chunk_b = np.searchsorted(b.starts, anchors_b, side="right") - 1
-    ties, counts = np.unique(chunk_a * max(len(b.starts), 1) + chunk_b, return_counts=True)
-    left, right = np.divmod(ties, max(len(b.starts), 1))
+    shares = _chunk_shares(a.shingled, found)
+    anchors_a, anchors_b = _anchors(a, b)
+    chunk_a = np.searchsorted(a.shingled.starts, anchors_a, side="right") - 1
+    chunk_b = np.searchsorted(b.shingled.starts, anchors_b, side="right") - 1
+    width = max(len(b.shingled.starts), 1)
+    ties, counts = np.unique(chunk_a * width + chunk_b, return_counts=True)
+    left, right = np.divmod(ties, width)
     best = np.lexsort((right, -counts, left))
     chosen = best[np.flatnonzero(np.diff(left[best], prepend=-1))]
     matches = tuple(
@@ -114,17 +139,11 @@ def _chunk_shares(a: Shingled, found: Mask) -> NDArray[np.float64]:
     return np.asarray((total[ends] - total[starts]) / np.maximum(ends - starts, 1))
 
 
-def _anchors(a: Hashes, b: Hashes, common: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positions of the common shingles that stand once in each document, in the order of their hashes."""
-    once_a, where_a = _single(a)
-    once_b, where_b = _single(b)
-    both = common[contained_in(common, once_a) & contained_in(common, once_b)]
-    return where_a[np.searchsorted(once_a, both)], where_b[np.searchsorted(once_b, both)]
-
-
-def _single(hashes: Hashes) -> tuple[Hashes, NDArray[np.int64]]:
-    values, first, counts = np.unique(hashes, return_index=True, return_counts=True)
-    return values[counts == 1], first[counts == 1].astype(np.int64)
+def _anchors(a: Side, b: Side) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions in a and in b of the shingles that stand exactly once in each."""
+    once_a, once_b = a.distinct[a.once], b.distinct[b.once]
+    both = once_a[contained_in(once_a, once_b)]
+    return a.first[a.once][np.searchsorted(once_a, both)], b.first[b.once][np.searchsorted(once_b, both)]
 
 
 def _longest_rising(values: list[int]) -> int:
@@ -134,5 +153,3 @@ def _longest_rising(values: list[int]) -> int:
         where = bisect_left(ends, value + 1)
         ends[where : where + 1] = [value]
     return len(ends)
-
-

@@ -66,7 +66,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Postings:
-    """Fingerprints that stand in two documents or more, grouped: owners[starts[i]:starts[i]+sizes[i]] share values[i]."""
+    """Fingerprints of two documents or more: owners[starts[i] : starts[i] + sizes[i]] have values[i]."""
 
     values: Hashes
     owners: NDArray[np.int32]
@@ -125,7 +125,7 @@ def _postings(fingerprints: Fingerprints) -> _Postings:
     return _Postings(values[starts], owners, starts.astype(np.int64), sizes.astype(np.int64))
 
 
-def _count_pairs(postings: _Postings, count: int, least: NDArray[np.float64]) -> _Pairs:
+def _count_pairs(postings: _Postings, count: int, least: NDArray[np.floating]) -> _Pairs:
     """Pairs of documents tied by as many fingerprints as the smaller one's ``least`` asks, in bounded memory."""
     sizes = np.minimum(postings.sizes, ALL_PAIRS)
     parts = 1 + int((sizes * (sizes - 1) // 2).sum()) // _KEYS_PER_PART
@@ -133,7 +133,7 @@ def _count_pairs(postings: _Postings, count: int, least: NDArray[np.float64]) ->
     return _Pairs(*(np.concatenate([getattr(pairs, name) for pairs in kept]) for name in _Pairs.__slots__))
 
 
-def _count_part(postings: _Postings, count: int, least: NDArray[np.float64], part: tuple[int, int]) -> _Pairs:
+def _count_part(postings: _Postings, count: int, least: NDArray[np.floating], part: tuple[int, int]) -> _Pairs:
     keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
     waiting: list[Indices] = []
     for batch in _pair_keys(postings, count):

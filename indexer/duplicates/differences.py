@@ -13,14 +13,13 @@ from indexer.datatypes import Span
 from indexer.duplicates.facts import facts_that_differ
 from indexer.duplicates.results import Difference
 from indexer.duplicates.shingles import comparable
+from indexer.sentences import sentences as cut_sentences
 
-_SENTENCE = re.compile(r"[^.!?。！？；;\n]*(?:[.!?;](?!\s|$)[^.!?。！？；;\n]*)*(?:[.!?。！？；;]+[\"”’)」』]*|\n|$)")
-_WRAPPED = re.compile(
-    r"(?:(?<=[^\n]{50})|(?<=[^\n\x00-\x7f]{25}))(?<![.!?。！？；;:：])\n(?=[^\s•·\-*\d#|(（])"
-)
+_WRAPPED = re.compile(r"(?:(?<=[^\n]{50})|(?<=[^\n\x00-\x7f]{25}))(?<![.!?。！？；;:：])\n(?=[^\s•·\-*\d#|(（])")
 """A line break inside a sentence: after a long line without an end, before one that begins no list."""
 
 _ALIKE = 0.4
+_PAIRED_CELLS = 4_000
 _CELLS = 1_000_000
 """The largest stretch (sentences of a times sentences of b) that is compared sentence by sentence."""
 
@@ -47,10 +46,11 @@ class _Block:
 def sentences(text: str) -> list[Sentence]:
     """Cut a text in sentences and lines; white space around them and empty ones are left out."""
     found = []
-    for match in _SENTENCE.finditer(_WRAPPED.sub(" ", text)):
-        stripped = match.group().strip()
+    for piece in cut_sentences(_WRAPPED.sub(" ", text)):
+        whole = piece.span.of(text)
+        stripped = whole.strip()
         if key := comparable(stripped):
-            start = match.start() + match.group().index(stripped)
+            start = piece.span.start + whole.index(stripped)
             found.append(Sentence(stripped, Span(start, start + len(stripped)), key))
     return found
 
@@ -61,13 +61,18 @@ def find_differences(before: str, after: str) -> tuple[Difference, ...]:
     Case, white space and compatible forms of characters are no difference. A sentence that stands elsewhere in the
     other text is called moved.
     """
+    return tuple(sorted((_difference(old, new) for old, new in unequal_sentences(before, after)), key=_weight))
+
+
+def unequal_sentences(before: str, after: str) -> Iterator[tuple[Sentence | None, Sentence | None]]:
+    """Each sentence without an equal at its place, with what stands there instead; None stands for nothing."""
     a, b = sentences(before), sentences(after)
     blocks = list(_blocks([s.key for s in a], [s.key for s in b]))
     gone = Counter(s.key for block in blocks for s in a[block.first_a : block.last_a])
     come = Counter(s.key for block in blocks for s in b[block.first_b : block.last_b])
     moved = gone & come
-    found = [difference for block in blocks for difference in _differences(a, b, block, moved)]
-    return tuple(sorted(found, key=_weight))
+    for block in blocks:
+        yield from _unequal(a, b, block, moved)
 
 
 def _weight(difference: Difference) -> int:
@@ -77,30 +82,27 @@ def _weight(difference: Difference) -> int:
     return 0 if difference.facts and difference.kind == "changed" else 1
 
 
-def _differences(
+def _difference(old: Sentence | None, new: Sentence | None) -> Difference:
+    before, after = old.text if old else "", new.text if new else ""
+    moved = old is not None and new is not None and old.key == new.key
+    kind = "moved" if moved else "changed" if old and new else "removed" if old else "added"
+    facts = () if moved else facts_that_differ(before, after)
+    return Difference(kind, before, after, old.span if old else None, new.span if new else None, facts)
+
+
+def _unequal(
     a: Sequence[Sentence], b: Sequence[Sentence], block: _Block, moved: Counter[str]
-) -> Iterator[Difference]:
+) -> Iterator[tuple[Sentence | None, Sentence | None]]:
     left = [s for s in a[block.first_a : block.last_a] if not moved[s.key]]
     right = [s for s in b[block.first_b : block.last_b] if not moved[s.key]]
     if _same_words("".join(s.key for s in left), "".join(s.key for s in right)):
         left = right = []  # cut in other lines, nothing more
     for old, new in _aligned(left, right):
-        if old and new and _same_words(old.text, new.text):
-            continue
-        kind = "changed" if old and new else "removed" if old else "added"
-        before, after = old.text if old else "", new.text if new else ""
-        yield Difference(
-            kind,
-            before,
-            after,
-            old.span if old else None,
-            new.span if new else None,
-            facts_that_differ(before, after),
-        )
+        if not (old and new and _same_words(old.text, new.text)):
+            yield old, new
     for old in a[block.first_a : block.last_a]:
         if moved[old.key]:
-            new = next(s for s in b if s.key == old.key)
-            yield Difference("moved", old.text, new.text, old.span, new.span)
+            yield old, next(s for s in b if s.key == old.key)
 
 
 def _same_words(before: str, after: str) -> bool:
@@ -109,15 +111,14 @@ def _same_words(before: str, after: str) -> bool:
     return re.findall(pattern, comparable(before)) == re.findall(pattern, comparable(after))
 
 
-def _aligned(
-    left: Sequence[Sentence], right: Sequence[Sentence]
-) -> Iterator[tuple[Sentence | None, Sentence | None]]:
+def _aligned(left: Sequence[Sentence], right: Sequence[Sentence]) -> Iterator[tuple[Sentence | None, Sentence | None]]:
     """Pair the sentences of a block in order so that likeness is greatest; None stands for no partner."""
-    if not left or not right or len(left) * len(right) > _CELLS // 100:
+    if not left or not right or len(left) * len(right) > _PAIRED_CELLS:
         yield from ((s, None) for s in left)
         yield from ((None, s) for s in right)
         return
-    likeness = [[_likeness(old.key, new.key) for new in right] for old in left]
+    pairs_left, pairs_right = [_pairs(s.key) for s in left], [_pairs(s.key) for s in right]
+    likeness = [[_likeness(old, new) for new in pairs_right] for old in pairs_left]
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in range(len(left) - 1, -1, -1):
         for j in range(len(right) - 1, -1, -1):
@@ -125,11 +126,11 @@ def _aligned(
             best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
     i = j = 0
     while i < len(left) or j < len(right):
-        if i < len(left) and j < len(right) and likeness[i][j] >= _ALIKE:
-            if best[i][j] == best[i + 1][j + 1] + likeness[i][j]:
-                yield left[i], right[j]
-                i, j = i + 1, j + 1
-                continue
+        here = likeness[i][j] if i < len(left) and j < len(right) else 0.0
+        if here >= _ALIKE and best[i][j] == best[i + 1][j + 1] + here:
+            yield left[i], right[j]
+            i, j = i + 1, j + 1
+            continue
         if j == len(right) or (i < len(left) and best[i + 1][j] >= best[i][j + 1]):
             yield left[i], None
             i += 1
@@ -138,11 +139,13 @@ def _aligned(
             j += 1
 
 
-def _likeness(a: str, b: str) -> float:
-    matcher = SequenceMatcher(None, a, b, autojunk=False)
-    if matcher.real_quick_ratio() < _ALIKE or matcher.quick_ratio() < _ALIKE:
-        return 0.0
-    return matcher.ratio()
+def _pairs(key: str) -> Counter[str]:
+    return Counter(key[i : i + 2] for i in range(max(len(key) - 1, 1)))
+
+
+def _likeness(a: Counter[str], b: Counter[str]) -> float:
+    """Dice's coefficient of two sentences' character pairs, 0 to 1."""
+    return 2 * (a & b).total() / max(a.total() + b.total(), 1)
 
 
 def _blocks(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:

@@ -1,8 +1,8 @@
 """From verified pairs to groups in which every two documents were compared, and which of a group to keep.
 
 Documents are not merged through others: A like B and B like C make one group only when A and C were found alike too,
-else two groups that share B. Only a family of more than 40 documents is shown around its best connected document, with
-every pair that was not compared named as a link.
+else two groups that share B. Only a family of more than 40 documents is shown around one document: every member was
+compared with that one, and those that were not compared with each other are linked through it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 
 from indexer.datatypes import StoredDocument
-from indexer.duplicates.results import Group, Link, Pair, Relation
+from indexer.duplicates.results import Group, Pair, Relation
 
 LARGE = 40
 _ORDER = list(Relation)
 _NEAR = (Relation.SAME_TEXT, Relation.VERSION)
-_MARK = re.compile(r"(?:\bv(?:ersion)?|\brev(?:ision)?|版本?|第)[\s._-]?(\d+(?:\.\d+)*)|(\d+(?:\.\d+)*)[\s._-]?版", re.IGNORECASE)
+_MARK = re.compile(
+    r"(?:\bv(?:ersion)?|\brev(?:ision)?|版本?|第)[\s._-]?(\d+(?:\.\d+)*)|(\d+(?:\.\d+)*)[\s._-]?版", re.IGNORECASE
+)
+_Members = tuple[tuple[StoredDocument, ...], tuple[Pair, ...], int | None]
 Edges = Mapping[int, Mapping[int, Pair]]
 
 
@@ -27,54 +29,59 @@ def make_groups(documents: Mapping[int, StoredDocument], pairs: Iterable[Pair]) 
     by_relation: dict[Relation, list[Pair]] = defaultdict(list)
     for pair in pairs:
         by_relation[pair.relation].append(pair)
-    found = [
-        ((document,), (), ()) for document in documents.values() if len(document.paths) > 1
-    ]
+    found: list[_Members] = [((document,), (), None) for document in documents.values() if len(document.paths) > 1]
     relations = [Relation.IDENTICAL] * len(found)
     for relation in _NEAR:
         closer = [pair for kind in _NEAR[: _NEAR.index(relation) + 1] for pair in by_relation[kind]]
-        for members, inside, links in _cliques(closer):
+        for members, inside, through in _covered(closer):
             if any(pair.relation is relation for pair in inside):
-                found.append((tuple(documents[i] for i in members), inside, links))
+                found.append((tuple(documents[i] for i in members), inside, through))
                 relations.append(relation)
     for relation in (Relation.CONTAINED, Relation.TRANSLATION):
         for pair in sorted(by_relation[relation], key=lambda pair: (-pair.similarity, pair.a, pair.b)):
-            found.append(((documents[pair.a], documents[pair.b]), (pair,), ()))
+            found.append(((documents[pair.a], documents[pair.b]), (pair,), None))
             relations.append(relation)
     ranked = sorted(
         zip(relations, found, strict=True), key=lambda item: (_ORDER.index(item[0]), -len(item[1][0]), item[1][0][0].id)
     )
     return tuple(
-        Group(number, relation, members, inside, links, *choose_kept(members, relation, inside))
-        for number, (relation, (members, inside, links)) in enumerate(ranked, start=1)
+        Group(number, relation, members, inside, through, *choose_kept(members, relation, inside))
+        for number, (relation, (members, inside, through)) in enumerate(ranked, start=1)
     )
 
 
-def _cliques(pairs: Sequence[Pair]) -> list[tuple[tuple[int, ...], tuple[Pair, ...], tuple[Link, ...]]]:
-    """Cover every pair by groups of documents that are all tied to each other, or by stars in large families."""
+def _covered(pairs: Sequence[Pair]) -> list[tuple[tuple[int, ...], tuple[Pair, ...], int | None]]:
+    """Cover every pair by groups: stars around the documents with very many, then groups of all tied to all.
+
+    Each group is its members, its pairs, and for a star the document in the middle.
+    """
     edges: dict[int, dict[int, Pair]] = defaultdict(dict)
     for pair in pairs:
         edges[pair.a][pair.b] = edges[pair.b][pair.a] = pair
-    left = {(min(pair.a, pair.b), max(pair.a, pair.b)): pair for pair in pairs}
+    left = {frozenset((pair.a, pair.b)) for pair in pairs}
     groups = []
-    for key, pair in sorted(left.items(), key=lambda item: (-item[1].similarity, item[0])):
-        if key not in left:
-            continue
-        crowded = max(key, key=lambda i: (len(edges[i]), -i))
-        members = _star(crowded, edges) if len(edges[crowded]) > LARGE else _clique(pair, edges)
-        inside, links = [], []
-        for a, b in combinations(members, 2):
-            if b in edges[a]:
-                inside.append(edges[a][b])
-                left.pop((min(a, b), max(a, b)), None)
-            else:
-                links.append(Link(a, b, crowded))
-        groups.append((tuple(members), tuple(inside), tuple(links)))
+    for centre in sorted((i for i in edges if len(edges[i]) > LARGE), key=lambda i: (-len(edges[i]), i)):
+        if any(frozenset((centre, other)) in left for other in edges[centre]):
+            groups.append(_group([centre, *edges[centre]], edges, left, centre))
+    for pair in sorted(pairs, key=lambda pair: (-pair.similarity, pair.a, pair.b)):
+        if frozenset((pair.a, pair.b)) in left:
+            groups.append(_group(_clique(pair, edges), edges, left, None))
     return groups
 
 
+def _group(
+    members: Sequence[int], edges: Edges, left: set[frozenset[int]], centre: int | None
+) -> tuple[tuple[int, ...], tuple[Pair, ...], int | None]:
+    ordered = tuple(sorted(members))
+    chosen = set(ordered)
+    inside = tuple(edges[a][b] for a in ordered for b in sorted(edges[a]) if b > a and b in chosen)
+    left.difference_update(frozenset((pair.a, pair.b)) for pair in inside)
+    return ordered, inside, centre
+
+
 def _clique(pair: Pair, edges: Edges) -> list[int]:
-    members = [min(pair.a, pair.b), max(pair.a, pair.b)]
+    """The two documents and as many more as are all tied to each other, the most alike first."""
+    members = [pair.a, pair.b]
     nearest = sorted(
         edges[pair.a].keys() & edges[pair.b].keys(),
         key=lambda i: (-edges[pair.a][i].similarity - edges[pair.b][i].similarity, i),
@@ -82,16 +89,10 @@ def _clique(pair: Pair, edges: Edges) -> list[int]:
     for candidate in nearest:
         if all(candidate in edges[member] for member in members):
             members.append(candidate)
-    return sorted(members)
+    return members
 
 
-def _star(centre: int, edges: Edges) -> list[int]:
-    return sorted([centre, *edges[centre]])
-
-
-def choose_kept(
-    documents: Sequence[StoredDocument], relation: Relation, pairs: Sequence[Pair]
-) -> tuple[int, str]:
+def choose_kept(documents: Sequence[StoredDocument], relation: Relation, pairs: Sequence[Pair]) -> tuple[int, str]:
     """The id of the document to keep and the reason: whole before part, then newest, most complete, best read."""
     if relation is Relation.IDENTICAL:
         return documents[0].id, "the bytes are the same everywhere: any one of the files will do"

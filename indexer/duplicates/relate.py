@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from indexer.duplicates.align import Alignment
-from indexer.duplicates.differences import find_differences
+from indexer.duplicates.differences import unequal_sentences
 from indexer.duplicates.results import Relation
 
 THRESHOLD = 0.5
@@ -21,27 +21,38 @@ OWN_PART = 0.6
 """With boilerplate left out, a near-duplicate must still reach this part of the threshold."""
 
 ALIKE_AS_A_WHOLE = 0.9
-SAME_TEXT = 0.9
+"""Two texts this alike are near-duplicates even if all of it is boilerplate: two copies of a licence."""
+
+SHARED_BOILERPLATE = 0.1
+SCRIPTS_APART = 0.3
 _FURNITURE_CHARS = 120
 _DIGITS = re.compile(r"\d+")
 
 
 def relate(alignment: Alignment, threshold: float = THRESHOLD) -> Relation | None:
-    """The relation of two documents by their shares alone: version, contained, boilerplate, or None when unrelated.
+    """The relation of two documents by their alignment alone; None when they are unrelated.
 
-    Whether versions are in fact the same text is for `same_text`, whether they are translations for their languages.
+    Whether versions are in fact the same text is for `same_text`.
     """
     if alignment.raw_jaccard >= threshold:
+        if other_scripts(alignment):
+            return Relation.TRANSLATION
         if alignment.raw_jaccard >= ALIKE_AS_A_WHOLE or alignment.jaccard >= OWN_PART * threshold:
             return Relation.VERSION
         return Relation.BOILERPLATE
-    own = (alignment.own_a * alignment.chars_a, alignment.own_b * alignment.chars_b)
-    shares = (alignment.share_a_in_b, alignment.share_b_in_a)
-    if any(share >= CONTAINED and size >= CONTAINED_CHARS for share, size in zip(shares, own, strict=True)):
-        return Relation.CONTAINED
-    if min(alignment.own_a, alignment.own_b) < 1 and alignment.raw_jaccard - alignment.jaccard > 0.1:
+    sides = ((alignment.share_a_in_b, alignment.own_a), (alignment.share_b_in_a, alignment.own_b))
+    if any(share >= CONTAINED and own >= CONTAINED_CHARS for share, own in sides):
+        return Relation.TRANSLATION if other_scripts(alignment) else Relation.CONTAINED
+    if alignment.raw_jaccard - alignment.jaccard > SHARED_BOILERPLATE:
         return Relation.BOILERPLATE
     return None
+
+
+def other_scripts(alignment: Alignment) -> bool:
+    """Whether what the two documents do not share is Latin in one and another script in the other."""
+    if alignment.script_a is None or alignment.script_b is None:
+        return False
+    return abs(alignment.script_a - alignment.script_b) >= SCRIPTS_APART
 
 
 def same_text(before: str, after: str) -> bool:
@@ -49,8 +60,10 @@ def same_text(before: str, after: str) -> bool:
 
     What only one side has may be the furniture of its pages: short lines that come again and again, or page numbers.
     """
-    differences = find_differences(before, after)
-    if any(d.kind == "changed" or len(d.before + d.after) > _FURNITURE_CHARS for d in differences):
-        return False
-    extra = [_DIGITS.sub("#", difference.before or difference.after) for difference in differences]
+    extra = []
+    for old, new in unequal_sentences(before, after):
+        line = (old.text if old else "") + (new.text if new else "")
+        if (old and new) or len(line) > _FURNITURE_CHARS:
+            return False
+        extra.append(_DIGITS.sub("#", line))
     return all(re.fullmatch(r"\W*#\W*", line) or extra.count(line) > 1 for line in extra)

@@ -64,27 +64,20 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """Two members of a group that were not compared with each other, and the member both are tied to."""
-
-    a: int
-    b: int
-    through: int
-
-
-@dataclass(frozen=True, slots=True)
 class Group:
     """Documents that belong together. ``relation`` is the loosest one of its pairs.
 
-    An identical group may have one document only, which then lies at several paths. ``keep`` is the id of the document
-    proposed to be kept, ``reason`` why; nothing is ever removed by itself.
+    Every two members were compared directly and have a pair, unless ``through`` names a document: then each was
+    compared with that one, and two members without a pair are linked through it. An identical group may have one
+    document only, which then lies at several paths. ``keep`` is the id of the document proposed to be kept, ``reason``
+    why; nothing is ever removed by itself.
     """
 
     id: int
     relation: Relation
     documents: tuple[StoredDocument, ...]
     pairs: tuple[Pair, ...]
-    links: tuple[Link, ...]
+    through: int | None
     keep: int
     reason: str
 
@@ -129,7 +122,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where two documents differ: ``kind`` is added, removed, changed or moved; spans count in the documents."""
+    """One place where two documents differ: added, removed, changed or moved; spans count in the documents."""
 
     kind: str
     before: str
