@@ -1,0 +1,176 @@
+"""The verbs about the collection as a whole: duplicates, clusters, classify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from indexer.cli.documents import name_of
+from indexer.cli.opening import open_library
+from indexer.cli.output import ExitCode, print_json, say, shown
+
+if TYPE_CHECKING:
+    from indexer.cli import Context
+    from indexer.datatypes import StoredDocument
+    from indexer.duplicates import Difference, Group, Pair
+    from indexer.library import Library
+
+_SHOWN_DIFFERENCES = 5
+_REPORTED_DIFFERENCES = 100
+
+
+@click.command("duplicates")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0.05, 1.0),
+    default=0.5,
+    show_default=True,
+    help="How alike two texts must be to count as versions: the Jaccard index of their 8-character shingles.",
+)
+@click.option("--translations/--no-translations", default=True, help="Look for translation candidates as well.")
+@click.option("--differences/--no-differences", default=True, help="Say what differs between versions.")
+@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write the groups to this CSV file as well.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def duplicates_command(
+    context: Context, threshold: float, translations: bool, differences: bool, csv_path: Path | None, as_json: bool
+) -> ExitCode:
+    """Find what is nearly the same: copies, versions, documents inside others, translation candidates.
+
+    Text that stands in many documents, such as a licence or a cover, does not count. Nothing is ever removed.
+    """
+    from indexer.duplicates import DuplicateOptions, find_duplicates, write_csv
+
+    with open_library(context) as library:
+        report = find_duplicates(library, DuplicateOptions(threshold, translations))
+        if csv_path is not None:
+            write_csv(report, csv_path)
+            say(f"The groups are in {csv_path}.", quiet=context.quiet)
+        if as_json:
+            groups = [_group_json(library, group, differences) for group in report.groups]
+            boilerplate = [{"text": text.text, "documents": text.documents} for text in report.boilerplate]
+            print_json(
+                {
+                    "groups": groups,
+                    "boilerplate": boilerplate,
+                    "documents": report.compared,
+                    "compared_pairs": report.candidates,
+                    "seconds": round(report.seconds, 3),
+                }
+            )
+            return ExitCode.DONE
+        for group in report.groups:
+            _print_group(library, group, differences)
+    say(
+        f"{len(report.groups)} groups among {report.compared} documents ({report.seconds:.1f} s)."
+        + (f" Left out as boilerplate: {len(report.boilerplate)} texts." if report.boilerplate else ""),
+        quiet=context.quiet,
+    )
+    return ExitCode.DONE
+
+
+def _group_json(library: Library, group: Group, differences: bool) -> dict[str, Any]:
+    found = _differences(library, group) if differences else []
+    return {
+        "id": group.id,
+        "relation": group.relation.value,
+        "similarity": round(group.similarity, 4),
+        "shared_chunks": group.shared_chunks,
+        "documents": [_document_json(document) for document in group.documents],
+        "keep": {"id": group.keep, "reason": group.reason},
+        "pairs": [_pair_json(pair) for pair in group.pairs],
+        "through": group.through,
+        "differences": [
+            {
+                "a": pair.a,
+                "b": pair.b,
+                "total": len(every),
+                "shown": [_difference_json(d) for d in every[:_REPORTED_DIFFERENCES]],
+            }
+            for pair, every in found
+        ],
+    }
+
+
+def _document_json(document: StoredDocument) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "title": document.title,
+        "paths": list(document.paths),
+        "modified": document.modified,
+        "chunks": document.chunk_count,
+    }
+
+
+def _pair_json(pair: Pair) -> dict[str, Any]:
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "relation": pair.relation.value,
+        "similarity": pair.similarity,
+        "share_a_in_b": pair.share_a_in_b,
+        "share_b_in_a": pair.share_b_in_a,
+        "in_order": pair.in_order,
+        "shared_chunks": pair.shared_chunks,
+    }
+
+
+def _difference_json(difference: Difference) -> dict[str, Any]:
+    return {
+        "kind": difference.kind,
+        "before": difference.before,
+        "after": difference.after,
+        "facts": [
+            {"kind": fact.kind, "before": list(fact.before), "after": list(fact.after)} for fact in difference.facts
+        ],
+    }
+
+
+def _differences(library: Library, group: Group) -> list[tuple[Pair, tuple[Difference, ...]]]:
+    """What differs between the document to keep and each other version of it."""
+    from indexer.duplicates import Relation, compare
+
+    if group.relation is not Relation.VERSION:
+        return []
+    pairs = [pair for pair in group.pairs if group.keep in (pair.a, pair.b) and pair.relation is Relation.VERSION]
+    return [(pair, compare(library, pair.a, pair.b).differences) for pair in pairs]
+
+
+def _print_group(library: Library, group: Group, differences: bool) -> None:
+    names = {document.id: name_of(document) for document in group.documents}
+    click.echo(shown(f"Group {group.id}: {group.relation.meaning}"))
+    for document in group.documents:
+        for path in document.paths or (name_of(document),):
+            click.echo(shown(f"  {document.id:>5}  {path}"))
+    for pair in group.pairs:
+        click.echo(
+            shown(
+                f"         {pair.a} ~ {pair.b}: {pair.similarity:.0%} alike; "
+                f"{pair.share_a_in_b:.0%} of {pair.a} is in {pair.b}, {pair.share_b_in_a:.0%} of {pair.b} in {pair.a}"
+            )
+        )
+    click.echo(shown(f"         keep {group.keep} ({names[group.keep]}): {group.reason}"))
+    for pair, every in _differences(library, group) if differences else ():
+        click.echo(shown(f"         {pair.a} -> {pair.b}: {len(every)} differences"))
+        for difference in every[:_SHOWN_DIFFERENCES]:
+            click.echo(shown(f"           {_in_words(difference)}"))
+
+
+def _in_words(difference: Difference) -> str:
+    """A difference in one line: the facts when they differ, else the sentence."""
+    if difference.kind == "changed" and difference.facts:
+        facts = (
+            f"{fact.kind} {', '.join(fact.before) or '-'} -> {', '.join(fact.after) or '-'}"
+            for fact in difference.facts
+        )
+        return "; ".join(facts) + f"   in: {_clipped(difference.after)}"
+    if difference.kind == "changed":
+        return f"changed: {_clipped(difference.before)} -> {_clipped(difference.after)}"
+    return f"{difference.kind}: {_clipped(difference.before or difference.after)}"
+
+
+def _clipped(text: str, room: int = 80) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= room else line[: room - 1] + "…"
