@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from indexer.errors import DamagedError, LibraryError, LibraryLockedError, Recip
 from indexer.settings import Settings
 from indexer.store import Store, is_library
 from indexer.vectors import Candidates, IndexStamp, VectorIndex
+
+if TYPE_CHECKING:
+    from indexer.encode import EncoderSpec
 
 logger = logging.getLogger(__name__)
 
@@ -260,7 +263,7 @@ def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Sto
     if encoder is None:
         from indexer.encode import describe_encoder
 
-        described = describe_encoder(settings.encoder, settings)
+        described: Encoder | EncoderSpec = describe_encoder(settings.encoder, settings)
     else:
         described = encoder
     recipe = Recipe(

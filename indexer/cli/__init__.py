@@ -32,6 +32,7 @@ VERBS: dict[str, Verb] = {
     "remove": Verb("documents", "Remove documents from the library (never from your disk)."),
     "tag": Verb("documents", "Give documents a tag, or take it away."),
     "duplicates": Verb("analyse", "Find what is nearly the same, and what differs."),
+    "doctor": Verb("machine", "Say what is right and wrong with this machine, or with one document."),
 }
 
 

@@ -5,5 +5,6 @@ Importing it, describing an encoder and counting tokens import none of them; the
 
 from indexer.encode.folder import EncoderSpec
 from indexer.encode.load import describe_encoder, load_encoder
+from indexer.encode.proof import Proof, prove
 
-__all__ = ["EncoderSpec", "describe_encoder", "load_encoder"]
+__all__ = ["EncoderSpec", "Proof", "describe_encoder", "load_encoder", "prove"]

@@ -1,5 +1,6 @@
 """All that is kept of a library, in one SQLite file; the only room that speaks SQL."""
 
+from indexer.store.facts import SqliteFacts, sqlite_facts
 from indexer.store.keep import FILE_NAME, Store, is_library
 from indexer.store.records import (
     Counts,
@@ -27,10 +28,12 @@ __all__ = [
     "RecipeState",
     "RecipeWriter",
     "Source",
+    "SqliteFacts",
     "Store",
     "StoredFile",
     "StoredPage",
     "StoredRecipe",
     "StoredRun",
     "is_library",
+    "sqlite_facts",
 ]
