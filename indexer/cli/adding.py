@@ -107,12 +107,22 @@ def _run(
     with open_library(context, write=True, create=create) as library, stoppable(stopping):
         try:
             report = work(library, options, listener)
+            if report.added or report.updated or report.removed:
+                _centre(library, options)
         finally:
             shows.close()
     if isinstance(shows, Records):
         shows.done(report)
     tell(report, as_json=as_json, quiet=context.quiet or context.log_json, again=again)
     return exit_code(report)
+
+
+def _centre(library: Library, options: AddOptions) -> None:
+    """Let the language means follow what the library holds now, where that is due."""
+    from indexer.search.means import refresh_means
+
+    with library.write_lock(options.wait):
+        refresh_means(library)
 
 
 def chosen_settings(settings: Settings, chosen: dict[str, Any]) -> Settings:

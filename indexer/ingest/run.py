@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,6 +129,7 @@ class _Run:
     def __init__(self, library: Library, options: AddOptions, listener: Listener) -> None:
         self._library, self._options, self._listener = library, options, listener
         self._started = time.monotonic()
+        self._began = datetime.now(UTC).isoformat(timespec="seconds")
         self._reports: list[FileReport] = []
         self._updated: set[str] = set()
         self._encoded_tokens = 0
@@ -145,7 +147,10 @@ class _Run:
             self._pipeline(plan, read)
         if not self._listener.stopping.is_set():
             self._remove(plan)
-        return self._report()
+        report = self._report()
+        if len(report.files) > report.unchanged:
+            self._library.store.record_run(self._began, report)
+        return report
 
     def _pipeline(self, plan: Plan, read: ReadFunction) -> None:
         encoder = self._library.encoder

@@ -92,7 +92,7 @@ def test_the_quick_verbs_import_nothing_heavy(longdoc: Longdoc, folder: Path, ar
     code = (
         "import sys\nfrom indexer.cli import main\n"
         f"main({arguments!r})\n"
-        "heavy = {'torch', 'faiss', 'streamlit', 'transformers', 'sentence_transformers', 'pandas', 'scipy', 'sklearn'}\n"
+        "heavy = {'torch', 'faiss', 'streamlit', 'transformers', 'sentence_transformers', 'pandas', 'scipy'}\n"
         "print('HEAVY', sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

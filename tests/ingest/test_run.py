@@ -313,6 +313,14 @@ def test_stopping_keeps_what_was_encoded_and_shows_no_half_document(
     assert len(repeated) <= encoder.batch
 
 
+def test_runs_that_changed_something_are_remembered(run: Run, folder: Path, library: Library) -> None:
+    (folder / "a.txt").write_text(prose(1, 10))
+    report = run()
+    run()
+    (kept,) = library.store.runs()
+    assert (kept.added, kept.tokens) == (1, report.tokens)
+
+
 def test_listeners_hear_of_files_and_of_progress(run: Run, folder: Path) -> None:
     for number in range(4):
         (folder / f"{number}.txt").write_text(prose(number, 10))
