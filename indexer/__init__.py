@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         Mode as Mode,
         Page as Page,
         Recipe as Recipe,
+        Rectangle as Rectangle,
         RunReport as RunReport,
         SearchResult as SearchResult,
         Span as Span,
@@ -41,7 +42,13 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         overlap_of as overlap_of,
         write_csv as write_csv,
     )
-    from indexer.errors import LibraryNotFoundError as LibraryNotFoundError, LongdocError as LongdocError
+    from indexer.errors import (
+        LibraryNotFoundError as LibraryNotFoundError,
+        LongdocError as LongdocError,
+        PageError as PageError,
+    )
+    from indexer.parse.options import ReadOptions as ReadOptions
+    from indexer.parse.viewing import locate_text as locate_text, render_page as render_page
     from indexer.passwords import (
         Role as Role,
         load_passwords as load_passwords,
@@ -87,7 +94,10 @@ _HOMES: dict[str, str] = {
     "LongdocError": "errors",
     "Mode": "datatypes",
     "Page": "datatypes",
+    "PageError": "errors",
+    "ReadOptions": "parse.options",
     "Recipe": "datatypes",
+    "Rectangle": "datatypes",
     "RunReport": "datatypes",
     "Role": "passwords",
     "SearchOptions": "search",
@@ -101,8 +111,10 @@ _HOMES: dict[str, str] = {
     "search_library": "search",
     "load_passwords": "passwords",
     "load_settings": "settings",
+    "locate_text": "parse.viewing",
     "password_matches": "passwords",
     "passwords_path": "settings",
+    "render_page": "parse.viewing",
     "store_password": "passwords",
 }
 

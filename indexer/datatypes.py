@@ -112,6 +112,16 @@ class OffsetMap:
 
 
 @dataclass(frozen=True, slots=True)
+class Rectangle:
+    """A place on a page as it is shown: fractions, 0 to 1, of its width from the left and its height from the top."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
 class Heading:
     """A title inside a text; ``start`` counts from the text it stands in (a page's, or the document's)."""
 

@@ -45,3 +45,7 @@ class QueryError(LongdocError):
 
 class EvaluationError(LongdocError):
     """An evaluation folder is missing a part or has one that cannot be read."""
+
+
+class PageError(LongdocError):
+    """A page of a document cannot be shown."""

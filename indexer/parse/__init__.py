@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from indexer.parse.options import ReadOptions
 from indexer.parse.reading import Reading, read
+from indexer.parse.viewing import locate_text, render_page
 
-__all__ = ["ReadOptions", "Reading", "read"]
+__all__ = ["ReadOptions", "Reading", "locate_text", "read", "render_page"]

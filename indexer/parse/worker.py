@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import sys
 import threading
@@ -10,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from indexer.datatypes import Document
+from indexer.datatypes import Document, Span
 from indexer.parse.confine import confine
 from indexer.parse.extract import extract
+from indexer.parse.model import UnreadableError
+from indexer.parse.options import ReadOptions
 from indexer.parse.wire import HEADER, Message, decode_options, encode_event, pack, unpack
 
 
@@ -48,8 +51,25 @@ def _watch_parent(parent: int) -> None:
 def _answers(request: Message) -> Iterator[Message]:
     options = decode_options(request["options"])
     path = Path(request["path"])
-    for event in extract(path, options):
-        yield encode_event(event) | ({"last": True} if isinstance(event, Document) else {})
+    if request["do"] == "read":
+        for event in extract(path, options):
+            yield encode_event(event) | ({"last": True} if isinstance(event, Document) else {})
+        return
+    try:
+        yield _view(path, request, options) | {"last": True}
+    except UnreadableError as error:
+        yield {"error": error.reason, "last": True}
+    except Exception as error:  # noqa: BLE001  # a library may raise anything over a damaged or hostile file
+        yield {"error": f"it is damaged ({type(error).__name__})", "last": True}
+
+
+def _view(path: Path, request: Message, options: ReadOptions) -> Message:
+    from indexer.parse.drawing import draw_page, find_span
+
+    if request["do"] == "draw":
+        png = draw_page(path, request["number"], request["scale"], options.passwords)
+        return {"png": base64.b64encode(png).decode("ascii")}
+    return {"boxes": find_span(path, request["number"], Span(*request["span"]), options.passwords)}
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium_c
 
-from indexer.datatypes import Heading, Status
-from indexer.parse.model import Facts, Format, RawPage, Sample, UnreadableError
+from indexer.datatypes import Heading
+from indexer.parse.model import Facts, Format, RawPage, Sample
 from indexer.parse.options import ReadOptions
+from indexer.parse.pdf_file import open_pdf
 from indexer.parse.pdfium import PageText, page_lines, page_text
 from indexer.parse.quality import is_garbage
 
@@ -21,38 +21,6 @@ GARBAGE = "its text layer is unreadable: the fonts do not say which characters t
 _MOST_OUTLINE_ENTRIES = 20_000
 _LEAST_IMAGE_SHARE = 0.1
 _MOST_OBJECTS = 2_000
-
-
-def open_pdf(path: Path, passwords: tuple[str, ...]) -> Any:
-    """Open a PDF with the first password that fits, none first.
-
-    Raises UnreadableError with ENCRYPTED or FAILED.
-    """
-    needs_password = False
-    for password in (None, *(variant for given in passwords for variant in _variants(given))):
-        try:
-            return pypdfium2.PdfDocument(path, password=password)
-        except pypdfium2.PdfiumError as error:
-            if error.err_code != pdfium_c.FPDF_ERR_PASSWORD:
-                raise UnreadableError(Status.FAILED, f"not a readable PDF: {error}") from error
-            needs_password = True
-    wrong = "none of the passwords given opens it" if passwords else "give its password with --password"
-    assert needs_password
-    raise UnreadableError(Status.ENCRYPTED, f"it needs a password: {wrong}")
-
-
-def _variants(password: str) -> list[str | bytes]:
-    """A password as it may have been written into the file: as UTF-8, prepared as RFC 4013 asks, or as Latin-1."""
-    prepared = unicodedata.normalize("NFKC", password.replace("\xad", ""))
-    variants: list[str | bytes] = [password]
-    if prepared != password:
-        variants.append(prepared)
-    if not password.isascii():
-        try:
-            variants.append(password.encode("latin-1"))
-        except UnicodeEncodeError:
-            return variants
-    return variants
 
 
 def _metadata(pdf: Any, facts: Facts) -> None:

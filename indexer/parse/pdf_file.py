@@ -1,0 +1,45 @@
+"""Opens a PDF with whatever password fits."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+import pypdfium2.raw as pdfium_c
+
+from indexer.datatypes import Status
+from indexer.parse.model import UnreadableError
+
+
+def open_pdf(path: Path, passwords: tuple[str, ...]) -> Any:
+    """Open a PDF with the first password that fits, none first.
+
+    Raises UnreadableError with ENCRYPTED or FAILED.
+    """
+    needs_password = False
+    for password in (None, *(variant for given in passwords for variant in _variants(given))):
+        try:
+            return pypdfium2.PdfDocument(path, password=password)
+        except pypdfium2.PdfiumError as error:
+            if error.err_code != pdfium_c.FPDF_ERR_PASSWORD:
+                raise UnreadableError(Status.FAILED, f"not a readable PDF: {error}") from error
+            needs_password = True
+    wrong = "none of the passwords given opens it" if passwords else "give its password with --password"
+    assert needs_password
+    raise UnreadableError(Status.ENCRYPTED, f"it needs a password: {wrong}")
+
+
+def _variants(password: str) -> list[str | bytes]:
+    """A password as it may have been written into the file: as UTF-8, prepared as RFC 4013 asks, or as Latin-1."""
+    prepared = unicodedata.normalize("NFKC", password.replace("\xad", ""))
+    variants: list[str | bytes] = [password]
+    if prepared != password:
+        variants.append(prepared)
+    if not password.isascii():
+        try:
+            variants.append(password.encode("latin-1"))
+        except UnicodeEncodeError:
+            return variants
+    return variants
