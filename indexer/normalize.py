@@ -270,7 +270,8 @@ def _hyphenation(text: str, start: int, end: int) -> str:
     first, second = before.group(), after.group()
     if _SUSPENDED.fullmatch(second):
         return "- "
-    if not (first[-1].islower() and second[0].islower()) or f"{first}-{second}" in text:
+    same_case = first[-1].islower() and second[0].islower() or first.isupper() and second.isupper()
+    if not same_case or f"{first}-{second}" in text:
         return "-"
     return ""
 

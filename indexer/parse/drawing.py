@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium_c
 from indexer.datatypes import Span, Status
 from indexer.parse.model import Sample, UnreadableError
 from indexer.parse.pdf_file import open_pdf
-from indexer.parse.pdfium import PageText, char_box, char_index, page_lines, page_text
+from indexer.parse.pdfium import PageText, char_box, char_index, read_layout
 
 _MOST_PIXELS = 12_000_000
 _UNITS = 1 << 20
@@ -51,7 +51,7 @@ def find_span(path: Path, number: int, span: Span, passwords: tuple[str, ...]) -
     pdf, page = _page(path, number, passwords)
     textpage = page.get_textpage()
     try:
-        layout = page_text(page_lines(textpage))
+        layout = read_layout(textpage)
         found = (_line_box(textpage, layout, place, span) for place in range(len(layout.lines)))
         return [_on_screen(page, box) for box in found if box is not None]
     finally:

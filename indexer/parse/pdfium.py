@@ -9,35 +9,28 @@ from __future__ import annotations
 import ctypes
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
 import pypdfium2.raw as pdfium_c
 
+from indexer.parse.lines import Gap, Line, ordered
+
+Box = tuple[float, float, float, float]
+
+_WIDE = 15
+"""A line this many letter heights wide may run over two columns."""
+
+_WIDEST_SPACE = 0.8
+_SOLID = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_UNSEEN = " \t\xa0\u3000\x02\ufffe"
+_LINES = re.compile("[^\r\n\x02\ufffe]*[\x02\ufffe]|[^\r\n\x02\ufffe]+")
+"""PDFium joins a word broken at a line's end and leaves U+FFFE (or U+0002) where the line ended."""
+
+_SPACES = re.compile(r"\s+")
 _CLOSED = re.compile(r"[.!?:;。！？：；…”’\"')\]）」』]\s*$")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line as PDFium has it: its text, where that begins in PDFium's text of the page, and its box in points."""
-
-    text: str
-    start: int
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    @property
-    def size(self) -> float:
-        """The height of its letters."""
-        return self.top - self.bottom
-
-    @property
-    def vertical(self) -> bool:
-        """Whether it is written from top to bottom (or turned)."""
-        return len(self.text.strip()) > 1 and self.top - self.bottom > 1.5 * (self.right - self.left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +48,62 @@ class PageText:
         return line.start + min(offset - self.starts[index], len(line.text))
 
 
+def read_layout(textpage: Any) -> PageText:
+    """A page's text in reading order; the same for the same page, whoever asks."""
+    return page_text(page_lines(textpage))
+
+
 def page_lines(textpage: Any) -> list[Line]:
-    """The lines of a page in the order of its content."""
+    """The lines of a page in the order of its content, their boxes turned so that most of the text runs rightwards."""
     if textpage.count_chars() < 1:
         return []
     text: str = textpage.get_text_range()
     exact = len(text) == textpage.count_chars()
+
+    def box(offset: int) -> Box:
+        return char_box(textpage, offset if exact else char_index(textpage, text, offset))
+
+    found = [(m.group(), m.start(), *_trimmed(text, m.start(), m.end())) for m in _LINES.finditer(text)]
+    ends = [(box(start), box(end - 1)) for _, _, start, end in found if start < end]
+    turn = _turn(ends) if not _SOLID.search(text) else _as_is
     lines = []
-    for match in re.finditer(r"[^\r\n]+", text):
-        start, end = _trimmed(text, match.start(), match.end())
-        if start == end:
-            continue
-        first = start if exact else char_index(textpage, text, start)
-        last = end - 1 if exact else char_index(textpage, text, end - 1)
-        a, b = char_box(textpage, first), char_box(textpage, last)
-        box = (min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3]))
-        lines.append(Line(match.group(), match.start(), *box))
+    for (piece, place, _, _), (first, last) in zip((item for item in found if item[2] < item[3]), ends, strict=True):
+        a, b = turn(first), turn(last)
+        line = Line(piece, place, min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3]))
+        if line.right - line.left > _WIDE * max(line.size, 1):
+            line = replace(line, gaps=_gaps(line, lambda offset: turn(box(offset))))
+        lines.append(line)
     return lines
+
+
+def _gaps(line: Line, box: Callable[[int], Box]) -> tuple[Gap, ...]:
+    """The spaces of a line that are wider than spaces between words are."""
+    gaps = []
+    for match in _SPACES.finditer(line.text):
+        if not 0 < match.start() < match.end() < len(line.text):
+            continue
+        left, right = box(line.start + match.start() - 1)[2], box(line.start + match.end())[0]
+        if right - left > _WIDEST_SPACE * line.size:
+            gaps.append(Gap(match.end(), left, right))
+    return tuple(gaps)
+
+
+def _as_is(box: Box) -> Box:
+    return box
+
+
+def _turn(ends: list[tuple[Box, Box]]) -> Callable[[Box], Box]:
+    """How boxes are turned so that most lines run from left to right; the origin does not matter here.
+
+    Lines that run downwards stay as they are when they are Chinese or Japanese: those are read that way.
+    """
+    right = sum(abs(last[0] - first[0]) for first, last in ends)
+    down = sum(first[1] - last[1] for first, last in ends)
+    if abs(down) <= right:
+        return _as_is
+    if down > 0:
+        return lambda box: (-box[3], box[0], -box[1], box[2])
+    return lambda box: (box[1], -box[2], box[3], -box[0])
 
 
 def char_index(textpage: Any, text: str, offset: int) -> int:
@@ -80,7 +112,7 @@ def char_index(textpage: Any, text: str, offset: int) -> int:
     return int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(textpage.raw, units))
 
 
-def char_box(textpage: Any, index: int) -> tuple[float, float, float, float]:
+def char_box(textpage: Any, index: int) -> Box:
     """Left, bottom, right and top of a character's cell, in points from the page's lower left corner."""
     box = pdfium_c.FS_RECTF()
     if not pdfium_c.FPDFText_GetLooseCharBox(textpage.raw, index, ctypes.byref(box)):
@@ -90,31 +122,21 @@ def char_box(textpage: Any, index: int) -> tuple[float, float, float, float]:
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     line = text[start:end]
-    return start + len(line) - len(line.lstrip()), end - len(line) + len(line.rstrip())
+    return start + len(line) - len(line.lstrip(_UNSEEN)), end - len(line) + len(line.rstrip(_UNSEEN))
 
 
 def page_text(lines: list[Line]) -> PageText:
     """Put lines in reading order and tell paragraphs (an empty line between) from line breaks inside one."""
-    lines = _ordered(lines)
+    lines = ordered(lines)
     pieces: list[str] = []
     starts: list[int] = []
     length = 0
-    borders = _borders(lines)
-    for line, border in zip(lines, borders, strict=True):
+    for line, border in zip(lines, _borders(lines), strict=True):
         starts.append(length)
         piece = line.text + ("\n\n" if border else "\n")
         pieces.append(piece)
         length += len(piece)
     return PageText("".join(pieces), tuple(lines), tuple(starts))
-
-
-def _ordered(lines: list[Line]) -> list[Line]:
-    """Vertical lines run from right to left."""
-    if len(lines) > 2 and sum(line.vertical for line in lines) > 0.7 * len(lines):
-        lefts = [line.left for line in lines]
-        if lefts == sorted(lefts):
-            return sorted(lines, key=lambda line: -line.left)
-    return lines
 
 
 def _borders(lines: list[Line]) -> list[bool]:
@@ -126,7 +148,9 @@ def _borders(lines: list[Line]) -> list[bool]:
     ]
     pitch = median(pitches) if pitches else 0.0
     right = sorted(line.right for line in lines)[int(len(lines) * 0.9)]
-    return [_ends(a, b, pitch, right) for a, b in zip(lines, lines[1:], strict=False)] + [True]
+    last = lines[-1]
+    closed = bool(_CLOSED.search(last.text)) or last.vertical or last.right < right - 2.5 * last.size
+    return [*(_ends(a, b, pitch, right) for a, b in zip(lines, lines[1:], strict=False)), closed]
 
 
 def _ends(line: Line, following: Line, pitch: float, right: float) -> bool:

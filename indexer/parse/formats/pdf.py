@@ -13,7 +13,7 @@ from indexer.datatypes import Heading
 from indexer.parse.model import Facts, Format, RawPage, Sample
 from indexer.parse.options import ReadOptions
 from indexer.parse.pdf_file import open_pdf
-from indexer.parse.pdfium import PageText, page_lines, page_text
+from indexer.parse.pdfium import PageText, read_layout
 from indexer.parse.quality import is_garbage
 
 NO_TEXT = "a picture of a page without a text layer"
@@ -98,7 +98,7 @@ def _page(pdf: Any, index: int, entries: list[tuple[int, str, float | None]]) ->
         return RawPage("", index + 1, label, unread="the page is damaged")
     textpage = page.get_textpage()
     try:
-        layout = page_text(page_lines(textpage))
+        layout = read_layout(textpage)
         unread = _unread_reason(page, layout.text)
         if unread:
             return RawPage("", index + 1, label, unread=unread)
