@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         Document as Document,
         Encoder as Encoder,
         FileReport as FileReport,
+        Heading as Heading,
         Hit as Hit,
         Mode as Mode,
         Page as Page,
@@ -43,12 +44,22 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         write_csv as write_csv,
     )
     from indexer.errors import (
+        LibraryLockedError as LibraryLockedError,
         LibraryNotFoundError as LibraryNotFoundError,
         LongdocError as LongdocError,
         PageError as PageError,
     )
-    from indexer.parse.options import ReadOptions as ReadOptions
-    from indexer.parse.viewing import locate_text as locate_text, render_page as render_page
+    from indexer.library import (
+        Holder as Holder,
+        Library as Library,
+    )
+    from indexer.parse.options import (
+        ReadOptions as ReadOptions,
+    )
+    from indexer.parse.viewing import (
+        locate_text as locate_text,
+        render_page as render_page,
+    )
     from indexer.passwords import (
         Role as Role,
         load_passwords as load_passwords,
@@ -67,55 +78,69 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         load_settings as load_settings,
         passwords_path as passwords_path,
     )
+    from indexer.store import (
+        Counts as Counts,
+        Source as Source,
+        StoredPage as StoredPage,
+        StoredRun as StoredRun,
+    )
 
 _HOMES: dict[str, str] = {
-    "Chunk": "datatypes",
-    "Document": "datatypes",
     "Boilerplate": "duplicates",
+    "Chunk": "datatypes",
     "ChunkMatch": "duplicates",
     "Comparison": "duplicates",
+    "Counts": "store",
     "Difference": "duplicates",
+    "Document": "datatypes",
     "DuplicateOptions": "duplicates",
     "DuplicateReport": "duplicates",
-    "Fact": "duplicates",
-    "Group": "duplicates",
-    "Overlap": "duplicates",
-    "Pair": "duplicates",
-    "Relation": "duplicates",
-    "compare": "duplicates",
-    "find_duplicates": "duplicates",
-    "overlap_of": "duplicates",
-    "write_csv": "duplicates",
     "Encoder": "datatypes",
+    "Fact": "duplicates",
     "FileReport": "datatypes",
+    "Group": "duplicates",
     "Grouping": "search",
+    "Heading": "datatypes",
     "Hit": "datatypes",
+    "Holder": "library",
+    "Library": "library",
+    "LibraryLockedError": "errors",
     "LibraryNotFoundError": "errors",
     "LongdocError": "errors",
     "Mode": "datatypes",
+    "Overlap": "duplicates",
     "Page": "datatypes",
     "PageError": "errors",
+    "Pair": "duplicates",
     "ReadOptions": "parse.options",
     "Recipe": "datatypes",
     "Rectangle": "datatypes",
-    "RunReport": "datatypes",
+    "Relation": "duplicates",
     "Role": "passwords",
+    "RunReport": "datatypes",
     "SearchOptions": "search",
     "SearchResult": "datatypes",
     "Settings": "settings",
+    "Source": "store",
     "Span": "datatypes",
     "Status": "datatypes",
     "StoredDocument": "datatypes",
-    "more_like": "search",
-    "neighbours": "search",
-    "search_library": "search",
+    "StoredPage": "store",
+    "StoredRun": "store",
+    "compare": "duplicates",
+    "find_duplicates": "duplicates",
     "load_passwords": "passwords",
     "load_settings": "settings",
     "locate_text": "parse.viewing",
+    "more_like": "search",
+    "neighbours": "search",
+    "overlap_of": "duplicates",
     "password_matches": "passwords",
     "passwords_path": "settings",
     "render_page": "parse.viewing",
+    "search_library": "search",
     "store_password": "passwords",
+    "write_csv": "duplicates",
 }
 
 __all__ = sorted(_HOMES)

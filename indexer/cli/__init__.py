@@ -31,6 +31,7 @@ VERBS: dict[str, Verb] = {
     "show": Verb("documents", "Show one document and what of it could not be read."),
     "remove": Verb("documents", "Remove documents from the library (never from your disk)."),
     "tag": Verb("documents", "Give documents a tag, or take it away."),
+    "ui": Verb("serve", "Serve the search and reading pages for the browser."),
     "duplicates": Verb("analyse", "Find what is nearly the same, and what differs."),
     "doctor": Verb("machine", "Say what is right and wrong with this machine, or with one document."),
 }

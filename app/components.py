@@ -1,0 +1,116 @@
+"""What the pages are made of: hits, documents, notices and empty states as Streamlit elements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from app import links, texts
+from app.markup import escaped, plain
+from indexer import Hit, StoredDocument
+
+STYLE = Path(__file__).with_name("style.css")
+ICON = str(Path(__file__).with_name("icon.svg"))
+
+
+def language() -> texts.Language:
+    """The language of this session: the one in the address, else the browser's."""
+    chosen = st.query_params.get("lang") or st.session_state.get("language")
+    if chosen in set(texts.Language):
+        return texts.Language(chosen)
+    return texts.Language.best_for(st.context.locale)
+
+
+def say(key: str, **values: object) -> str:
+    """The sentence ``key`` in this session's language."""
+    return texts.text(key, language(), **values)
+
+
+def style() -> None:
+    """The style sheet that every page shares."""
+    st.html(STYLE)
+
+
+def html(markup: str) -> None:
+    """Show markup of our own making; every piece of a document in it went through `app.markup`."""
+    st.html(markup)
+
+
+def note(sentence: str) -> None:
+    """A quiet line of text, shown exactly as it is."""
+    html(f'<p class="ld-note">{escaped(sentence)}</p>')
+
+
+def problem(title: str, sentence: str) -> None:
+    """The state of a page that cannot be shown: what happened and what to do, as plain text."""
+    with st.container(border=True):
+        html(f'<h2 class="ld-problem" role="alert">{escaped(title)}</h2><p class="ld-lead">{escaped(sentence)}</p>')
+
+
+def library_is_empty() -> None:
+    """The empty state that teaches how documents get in."""
+    with st.container(border=True):
+        html(f'<h2>{escaped(say("empty.title"))}</h2><p class="ld-lead">{escaped(say("empty.lead"))}</p>')
+        st.write(say("empty.how"))
+        st.code("longdoc add ~/Documents", language="bash")
+        st.write(say("empty.sync"))
+
+
+def where(hit: Hit) -> str:
+    """HTML that says where in its document a hit stands: headings, then the page by its label."""
+    parts = [escaped(heading) for heading in hit.headings]
+    if hit.page is not None:
+        parts.append(escaped(say("search.page", page=hit.page_label or hit.page)))
+    return '<span class="ld-sep">›</span>'.join(parts)
+
+
+def found_by(hit: Hit) -> str:
+    """Which side of the search found the hit."""
+    dense, lexical = hit.why.dense is not None and hit.why.dense > 0, bool(hit.why.lexical)
+    return say("search.by_both" if dense and lexical else "search.by_words" if lexical else "search.by_meaning")
+
+
+def title(document: StoredDocument) -> str:
+    """What a document is called: its own title, else its file's name."""
+    return document.title.strip() or (
+        shown_path(Path(document.paths[0]).name) if document.paths else document.sha256[:12]
+    )
+
+
+def document_link(hit: Hit, query: str) -> str:
+    """HTML of the title of a hit's document, leading to the hit's place in it."""
+    return f'<h2 class="ld-title">{links.link(title(hit.document), address_of(hit, query))}</h2>'
+
+
+def place_link(hit: Hit, query: str) -> str:
+    """HTML that says where another hit of the same document stands, leading there."""
+    page = say("search.page", page=hit.page_label or hit.page) if hit.page is not None else ""
+    text = " › ".join([*hit.headings[-1:], *([page] if page else [])]) or say("search.open")
+    return links.link(text, address_of(hit, query))
+
+
+def address_of(hit: Hit, query: str) -> str:
+    """The address of a hit's place on the document page."""
+    return links.address("document", {"id": hit.document.id, "chunk": hit.chunk_id, "q": query})
+
+
+def shown_path(path: str) -> str:
+    """A path as text: bytes that are not UTF-8 are shown escaped."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def warning(sentence: str) -> None:
+    """Something the person should know about what they see, shown as plain text."""
+    html(f'<p class="ld-warning" role="status">{escaped(sentence)}</p>')
+
+
+def shown(name: str, value: str) -> str:
+    """A filter's value as people say it; values that come from documents are shown as text."""
+    if name == "status":
+        return say(f"status.{value}")
+    if name == "language":
+        return say(f"language.{value}") if f"language.{value}" in texts.TEXTS else plain(value)
+    if name == "type":
+        return say(f"type.{value}") if f"type.{value}" in texts.TEXTS else plain(value)
+    return plain(value)

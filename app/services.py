@@ -1,0 +1,179 @@
+"""What the pages ask of the engine: one shared library, the searches, the documents; nothing is drawn here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from indexer import (
+    Counts,
+    Grouping,
+    Heading,
+    Library,
+    Mode,
+    SearchOptions,
+    SearchResult,
+    Settings,
+    Span,
+    StoredDocument,
+    StoredPage,
+    load_settings,
+    more_like,
+    search_library,
+)
+
+PAGE_SIZE = 10
+MOST_PLACES = 100
+MOST_DOCUMENTS = 200
+"""How many documents one search lists over its pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Everything that decides a result list: what an address of the search page says."""
+
+    text: str = ""
+    mode: Mode = Mode.HYBRID
+    where: tuple[str, ...] = ()
+    like_chunk: int | None = None
+    like_document: int | None = None
+    more: tuple[int, ...] = ()
+    less: tuple[int, ...] = ()
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self.text.strip() or self.like_chunk or self.like_document)
+
+
+def settings() -> Settings:
+    """The settings as they are now."""
+    return load_settings()
+
+
+def library() -> Library:
+    """The library this server is for, opened once for all sessions.
+
+    Raises LibraryNotFoundError when nothing was ever added, LibraryError when it cannot be opened.
+    """
+    chosen = settings()
+    return _open(chosen.library, chosen)
+
+
+@st.cache_resource(show_spinner=False)
+def _open(directory: Path, _settings: Settings) -> Library:
+    return Library.open(directory, _settings)
+
+
+def empty() -> bool:
+    """Whether the library holds no document at all."""
+    return library().store.counts().documents == 0
+
+
+def counts() -> Counts:
+    """How much the library holds."""
+    return library().store.counts()
+
+
+def ask(question: Question, k: int = MOST_DOCUMENTS) -> SearchResult:
+    """The answer to a question, best first; remembered until the library changes, so that turning pages is free."""
+    opened = library()
+    return _ask(str(opened.directory), opened.store.generation(), question, k)
+
+
+@st.cache_resource(show_spinner=False, max_entries=128, ttl=900)
+def _ask(_directory: str, _generation: int, question: Question, k: int) -> SearchResult:
+    options = SearchOptions(k=k, mode=question.mode, where=question.where, more=question.more, less=question.less)
+    if question.like_chunk is not None:
+        return more_like(library(), chunk_id=question.like_chunk, options=options)
+    if question.like_document is not None:
+        return more_like(library(), document_id=question.like_document, options=options)
+    return search_library(library(), question.text, options)
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What the documents of the library can be filtered by: each value with its number of documents."""
+
+    types: dict[str, int]
+    languages: dict[str, int]
+    tags: dict[str, int]
+    statuses: dict[str, int]
+    sources: list[str]
+
+
+def facets() -> Facets:
+    """The filters that make sense for this library."""
+    opened = library()
+    return _facets(str(opened.directory), opened.store.generation())
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _facets(_directory: str, _generation: int) -> Facets:
+    store = library().store
+    types: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    for document in store.documents():
+        types[document.media_type] += 1
+        languages[document.language] += 1
+        statuses[document.status.value] += 1
+    return Facets(
+        dict(types.most_common()),
+        dict(languages.most_common()),
+        store.tags(),
+        dict(statuses.most_common()),
+        [source.path for source in store.sources()],
+    )
+
+
+def document(document_id: int) -> StoredDocument:
+    """One document. Raises DocumentNotFoundError."""
+    return library().store.document(document_id)
+
+
+def within(document_id: int, text: str) -> SearchResult:
+    """Every place in one document that answers a query, best first."""
+    opened = library()
+    return _within(str(opened.directory), opened.store.generation(), document_id, text)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64, ttl=900)
+def _within(_directory: str, _generation: int, document_id: int, text: str) -> SearchResult:
+    options = SearchOptions(k=MOST_PLACES, by=Grouping.CHUNK, document=document_id, fold_copies=False)
+    return search_library(library(), text, options)
+
+
+def pages(document_id: int) -> Sequence[StoredPage]:
+    """A document's pages, or the stretches of its text."""
+    return library().store.pages(document_id)
+
+
+def headings(document_id: int) -> Sequence[Heading]:
+    """A document's headings, counted in its text."""
+    return library().store.headings(document_id)
+
+
+def text(document_id: int, span: Span) -> str:
+    """A part of a document's text."""
+    return library().store.text(document_id, span)
+
+
+def chunk_span(document_id: int, chunk_id: int) -> Span | None:
+    """Where a chunk stands in its document; None when it is no longer one of this document's."""
+    found = library().store.chunks([chunk_id])
+    return found[0].chunk.span if found and found[0].document_id == document_id else None
+
+
+def file_of(document: StoredDocument) -> Path | None:
+    """The document's file, where one of its paths still leads to one."""
+    return next((path for path in map(Path, document.paths) if path.is_file()), None)
+
+
+def similar(document_id: int, k: int = 5) -> SearchResult:
+    """The documents that are most like this one."""
+    return ask(Question(like_document=document_id), k)
