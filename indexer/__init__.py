@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         LongdocError as LongdocError,
         PageError as PageError,
     )
+<<<<<<< HEAD
     from indexer.library import (
         Holder as Holder,
         Library as Library,
@@ -60,6 +61,15 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         locate_text as locate_text,
         render_page as render_page,
     )
+=======
+    from indexer.evaluate import (
+        EvaluateOptions as EvaluateOptions,
+        Evaluation as Evaluation,
+        evaluate_folder as evaluate_folder,
+    )
+    from indexer.parse.options import ReadOptions as ReadOptions
+    from indexer.parse.viewing import locate_text as locate_text, render_page as render_page
+>>>>>>> ce709d9 (Measure the search on judged collections: every figure, query by query, against other modes and kept runs)
     from indexer.passwords import (
         Role as Role,
         load_passwords as load_passwords,
@@ -96,7 +106,12 @@ _HOMES: dict[str, str] = {
     "DuplicateOptions": "duplicates",
     "DuplicateReport": "duplicates",
     "Encoder": "datatypes",
+<<<<<<< HEAD
     "Fact": "duplicates",
+=======
+    "EvaluateOptions": "evaluate",
+    "Evaluation": "evaluate",
+>>>>>>> ce709d9 (Measure the search on judged collections: every figure, query by query, against other modes and kept runs)
     "FileReport": "datatypes",
     "Group": "duplicates",
     "Grouping": "search",
@@ -125,10 +140,17 @@ _HOMES: dict[str, str] = {
     "Span": "datatypes",
     "Status": "datatypes",
     "StoredDocument": "datatypes",
+<<<<<<< HEAD
     "StoredPage": "store",
     "StoredRun": "store",
     "compare": "duplicates",
     "find_duplicates": "duplicates",
+=======
+    "more_like": "search",
+    "neighbours": "search",
+    "search_library": "search",
+    "evaluate_folder": "evaluate",
+>>>>>>> ce709d9 (Measure the search on judged collections: every figure, query by query, against other modes and kept runs)
     "load_passwords": "passwords",
     "load_settings": "settings",
     "locate_text": "parse.viewing",

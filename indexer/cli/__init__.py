@@ -33,6 +33,7 @@ VERBS: dict[str, Verb] = {
     "tag": Verb("documents", "Give documents a tag, or take it away."),
     "ui": Verb("serve", "Serve the search and reading pages for the browser."),
     "duplicates": Verb("analyse", "Find what is nearly the same, and what differs."),
+    "evaluate": Verb("evaluate", "Measure how well documents are found, on a judged collection."),
     "doctor": Verb("machine", "Say what is right and wrong with this machine, or with one document."),
 }
 
