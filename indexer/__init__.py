@@ -49,7 +49,11 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         LongdocError as LongdocError,
         PageError as PageError,
     )
-<<<<<<< HEAD
+    from indexer.evaluate import (
+        EvaluateOptions as EvaluateOptions,
+        Evaluation as Evaluation,
+        evaluate_folder as evaluate_folder,
+    )
     from indexer.library import (
         Holder as Holder,
         Library as Library,
@@ -61,15 +65,6 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         locate_text as locate_text,
         render_page as render_page,
     )
-=======
-    from indexer.evaluate import (
-        EvaluateOptions as EvaluateOptions,
-        Evaluation as Evaluation,
-        evaluate_folder as evaluate_folder,
-    )
-    from indexer.parse.options import ReadOptions as ReadOptions
-    from indexer.parse.viewing import locate_text as locate_text, render_page as render_page
->>>>>>> ce709d9 (Measure the search on judged collections: every figure, query by query, against other modes and kept runs)
     from indexer.passwords import (
         Role as Role,
         load_passwords as load_passwords,
@@ -106,12 +101,9 @@ _HOMES: dict[str, str] = {
     "DuplicateOptions": "duplicates",
     "DuplicateReport": "duplicates",
     "Encoder": "datatypes",
-<<<<<<< HEAD
     "Fact": "duplicates",
-=======
     "EvaluateOptions": "evaluate",
     "Evaluation": "evaluate",
->>>>>>> ce709d9 (Measure the search on judged collections: every figure, query by query, against other modes and kept runs)
     "FileReport": "datatypes",
     "Group": "duplicates",
     "Grouping": "search",
@@ -140,27 +132,21 @@ _HOMES: dict[str, str] = {
     "Span": "datatypes",
     "Status": "datatypes",
     "StoredDocument": "datatypes",
-<<<<<<< HEAD
     "StoredPage": "store",
     "StoredRun": "store",
     "compare": "duplicates",
     "find_duplicates": "duplicates",
-=======
     "more_like": "search",
     "neighbours": "search",
     "search_library": "search",
     "evaluate_folder": "evaluate",
->>>>>>> ce709d9 (Measure the search on judged collections: every figure, query by query, against other modes and kept runs)
     "load_passwords": "passwords",
     "load_settings": "settings",
     "locate_text": "parse.viewing",
-    "more_like": "search",
-    "neighbours": "search",
     "overlap_of": "duplicates",
     "password_matches": "passwords",
     "passwords_path": "settings",
     "render_page": "parse.viewing",
-    "search_library": "search",
     "store_password": "passwords",
     "write_csv": "duplicates",
 }
