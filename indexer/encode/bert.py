@@ -1,84 +1,101 @@
 """A lean forward pass for BERT and XLM-RoBERTa: fused query-key-value projection, no padding, no mask, no gradients.
 
 Held equal to transformers' own model by a test. A batch is a row of sequences end to end (batches.py): everything but
-attention works on all its tokens at once; attention works on runs of equal length.
+attention works on all its tokens at once; attention works on runs of equal length. The large intermediate results go
+into buffers that are kept from batch to batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from safetensors import SafetensorError, safe_open
 
 from indexer.encode.batches import Batch
-from indexer.encode.folder import ModelFolder
+from indexer.encode.folder import ModelFolder, first_position, weights_prefix
+from indexer.encode.linear import Linear, make_linear
+from indexer.encode.precision import Precision
 from indexer.errors import EncoderError
 
+Reader = Callable[[str], torch.Tensor]
 
-@dataclass(frozen=True, slots=True)
-class BertShape:
-    """The sizes the forward pass needs; ``first_position`` is where position numbers begin."""
 
-    layers: int
-    heads: int
-    eps: float
-    first_position: int
+class _Norm:
+    """Layer normalisation over the last axis."""
 
-    @classmethod
-    def of(cls, config: dict[str, Any]) -> BertShape:
-        from_padding = config["model_type"] != "bert"
-        return cls(
-            layers=int(config["num_hidden_layers"]),
-            heads=int(config["num_attention_heads"]),
-            eps=float(config.get("layer_norm_eps", 1e-12)),
-            first_position=int(config.get("pad_token_id", 1)) + 1 if from_padding else 0,
-        )
+    def __init__(self, read: Reader, name: str, eps: float, dtype: torch.dtype) -> None:
+        self.weight = read(f"{name}.weight").to(dtype)
+        self.bias = read(f"{name}.bias").to(dtype)
+        self._eps = eps
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self._eps)
+
+    def spread(self) -> torch.Tensor:
+        """How far each output reaches, by estimate: three deviations around its shift."""
+        return (3 * self.weight.abs() + self.bias.abs()).float()
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    qkv: torch.Tensor
-    qkv_bias: torch.Tensor
-    out: torch.Tensor
-    out_bias: torch.Tensor
-    norm: torch.Tensor
-    norm_bias: torch.Tensor
-    up: torch.Tensor
-    up_bias: torch.Tensor
-    down: torch.Tensor
-    down_bias: torch.Tensor
-    last_norm: torch.Tensor
-    last_norm_bias: torch.Tensor
+    qkv: Linear
+    out: Linear
+    norm: _Norm
+    up: Linear
+    down: Linear
+    last_norm: _Norm
+
+
+class _Buffers:
+    """Room for the intermediate results of a batch, by name; grows to the largest batch seen."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self._dtype = dtype
+        self._kept: dict[str, torch.Tensor] = {}
+
+    def take(self, name: str, tokens: int, width: int) -> torch.Tensor:
+        kept = self._kept.get(name)
+        if kept is None or kept.shape[0] < tokens:
+            kept = self._kept[name] = torch.empty(tokens, width, dtype=self._dtype)
+        return kept[:tokens]
+
+    def drop(self) -> None:
+        self._kept.clear()
 
 
 class LeanBert:
     """The weights and the forward pass. The word table stays in the file, mapped: only used rows take memory."""
 
-    def __init__(self, folder: ModelFolder) -> None:
+    def __init__(self, folder: ModelFolder, precision: Precision = Precision.FLOAT32) -> None:
         path = folder.transformer / "model.safetensors"
-        self.shape = BertShape.of(folder.config)
+        config = folder.config
+        self._heads = int(config["num_attention_heads"])
+        self._inner = int(config["intermediate_size"])
+        self._first_position = first_position(config)
         self._pool = _POOL[folder.pooling]
+        self._dtype = torch.bfloat16 if precision is Precision.BFLOAT16 else torch.float32
+        self._buffers = _Buffers(self._dtype)
         try:
-            with safe_open(path, framework="pt") as file:
-                names = set(file.keys())
-                prefix = next(
-                    (p for p in ("", "bert.", "roberta.") if f"{p}embeddings.word_embeddings.weight" in names), ""
-                )
-                self._read(lambda name: file.get_tensor(prefix + name))
+            with safe_open(path, framework="pt") as file, torch.inference_mode():
+                prefix = weights_prefix(set(file.keys()))
+                self._words = file.get_tensor(f"{prefix}embeddings.word_embeddings.weight")
+                self._read(lambda name: file.get_tensor(prefix + name).float(), config, precision)
         except (SafetensorError, OSError) as error:
             raise EncoderError(f"The encoder's file {path} cannot be read: {error}.") from error
 
-    def _read(self, get: Callable[[str], torch.Tensor]) -> None:
-        self._words = get("embeddings.word_embeddings.weight")
-        types = get("embeddings.token_type_embeddings.weight").float()
-        self._positions = get("embeddings.position_embeddings.weight").float() + types[0]
-        self._norm = get("embeddings.LayerNorm.weight").float()
-        self._norm_bias = get("embeddings.LayerNorm.bias").float()
-        self._layers = [_read_layer(get, f"encoder.layer.{at}.") for at in range(self.shape.layers)]
+    def _read(self, read: Reader, config: dict[str, object], precision: Precision) -> None:
+        eps = float(str(config.get("layer_norm_eps", 1e-12)))
+        types = read("embeddings.token_type_embeddings.weight")
+        self._positions = read("embeddings.position_embeddings.weight") + types[0]
+        self._norm = norm = _Norm(read, "embeddings.LayerNorm", eps, self._dtype)
+        self._layers = []
+        for at in range(int(str(config["num_hidden_layers"]))):
+            layer = _read_layer(read, f"encoder.layer.{at}.", norm, eps, precision)
+            self._layers.append(layer)
+            norm = layer.last_norm
 
     @torch.inference_mode()
     def embed(self, batch: Batch) -> torch.Tensor:
@@ -87,51 +104,51 @@ class LeanBert:
 
     @torch.inference_mode()
     def states(self, batch: Batch) -> torch.Tensor:
-        """The last hidden states, (tokens, hidden)."""
-        positions = torch.from_numpy(batch.positions + self.shape.first_position)
-        x = F.embedding(torch.from_numpy(batch.ids), self._words).float() + F.embedding(positions, self._positions)
+        """The last hidden states, (tokens, hidden) float32."""
+        tokens = len(batch.ids)
+        positions = torch.from_numpy(batch.positions + self._first_position)
+        x = F.embedding(torch.from_numpy(batch.ids), self._words).float().add_(F.embedding(positions, self._positions))
         width = x.shape[1]
-        eps = self.shape.eps
-        x = F.layer_norm(x, (width,), self._norm, self._norm_bias, eps)
+        x = self._norm(x.to(self._dtype))
+        take = self._buffers.take
         for layer in self._layers:
-            attended = self._attend(F.linear(x, layer.qkv, layer.qkv_bias), batch)
-            x = F.layer_norm(
-                F.linear(attended, layer.out, layer.out_bias).add_(x), (width,), layer.norm, layer.norm_bias, eps
-            )
-            inner = F.gelu(F.linear(x, layer.up, layer.up_bias))
-            x = F.layer_norm(
-                F.linear(inner, layer.down, layer.down_bias).add_(x),
-                (width,),
-                layer.last_norm,
-                layer.last_norm_bias,
-                eps,
-            )
-        return x
+            attended = self._attend(layer.qkv(x, take("qkv", tokens, 3 * width)), batch)
+            x = layer.norm(layer.out(attended, take("change", tokens, width)).add_(x))
+            inner = torch.ops.aten.gelu_(layer.up(x, take("inner", tokens, self._inner)))
+            x = layer.last_norm(layer.down(inner, take("change", tokens, width)).add_(x))
+        return x.float()
 
     def _attend(self, qkv: torch.Tensor, batch: Batch) -> torch.Tensor:
-        width = qkv.shape[1] // 3
-        out = torch.empty(qkv.shape[0], width, dtype=qkv.dtype)
+        tokens, width = qkv.shape[0], qkv.shape[1] // 3
+        out = self._buffers.take("attended", tokens, width)
         for run in batch.runs:
-            parts = qkv[run.start : run.end].view(run.count, run.length, 3, self.shape.heads, -1)
+            parts = qkv[run.start : run.end].view(run.count, run.length, 3, self._heads, -1)
             query, key, value = parts.permute(2, 0, 3, 1, 4)
             mixed = F.scaled_dot_product_attention(query, key, value)
-            out[run.start : run.end].view(run.count, run.length, self.shape.heads, -1).copy_(mixed.transpose(1, 2))
+            out[run.start : run.end].view(run.count, run.length, self._heads, -1).copy_(mixed.transpose(1, 2))
         return out
 
+    def release(self) -> None:
+        """Give the buffers back, after a batch that was too large for the memory."""
+        self._buffers.drop()
 
-def _read_layer(get: Callable[[str], torch.Tensor], prefix: str) -> _Layer:
+
+def _read_layer(read: Reader, prefix: str, before: _Norm, eps: float, precision: Precision) -> _Layer:
     projections = [f"{prefix}attention.self.{part}" for part in ("query", "key", "value")]
-    others = (
-        "attention.output.dense",
-        "attention.output.LayerNorm",
-        "intermediate.dense",
-        "output.dense",
-        "output.LayerNorm",
-    )
+    dtype = before.weight.dtype
+
+    def linear(*names: str, spread: torch.Tensor | None = None) -> Linear:
+        weight = torch.cat([read(f"{name}.weight") for name in names])
+        return make_linear(weight, torch.cat([read(f"{name}.bias") for name in names]), precision, spread)
+
+    norm = _Norm(read, f"{prefix}attention.output.LayerNorm", eps, dtype)
     return _Layer(
-        torch.cat([get(f"{name}.weight").float() for name in projections]),
-        torch.cat([get(f"{name}.bias").float() for name in projections]),
-        *(get(f"{prefix}{name}.{kind}").float() for name in others for kind in ("weight", "bias")),
+        qkv=linear(*projections, spread=before.spread()),
+        out=linear(f"{prefix}attention.output.dense"),
+        norm=norm,
+        up=linear(f"{prefix}intermediate.dense", spread=norm.spread()),
+        down=linear(f"{prefix}output.dense"),
+        last_norm=_Norm(read, f"{prefix}output.LayerNorm", eps, dtype),
     )
 
 

@@ -97,6 +97,19 @@ def read_folder(path: Path) -> ModelFolder:
     )
 
 
+def first_position(config: dict[str, Any]) -> int:
+    """Where position numbers begin: RoBERTa's family counts from behind its padding token's id."""
+    if config.get("model_type") not in ("roberta", "xlm-roberta", "camembert", "longformer"):
+        return 0
+    return int(config.get("pad_token_id", 1)) + 1
+
+
+def weights_prefix(names: set[str]) -> str:
+    """What stands before BertModel's own names in a file of weights."""
+    known = ("", "bert.", "roberta.")
+    return next((prefix for prefix in known if f"{prefix}embeddings.word_embeddings.weight" in names), "")
+
+
 def folder_digests(path: Path) -> dict[str, str]:
     """The sha256 of every file that decides what the model computes, by its relative name, sorted."""
     names = sorted({file for pattern in _IDENTITY for file in path.glob(pattern) if file.is_file()})
@@ -141,16 +154,11 @@ def _max_length(transformer: Path, config: dict[str, Any]) -> int:
     limits = []
     positions = config.get("max_position_embeddings")
     if isinstance(positions, int) and positions > 0:
-        offset = int(config.get("pad_token_id") or 0) + 1 if _counts_from_padding(config) else 0
-        limits.append(positions - offset)
+        limits.append(positions - first_position(config))
     limits.append(int(_optional_json(transformer / "sentence_bert_config.json").get("max_seq_length") or 0))
     if not limits[-1]:
         limits.append(int(_optional_json(transformer / "tokenizer_config.json").get("model_max_length") or 0))
     return min((limit for limit in limits if limit > 0), default=_DEFAULT_LENGTH)
-
-
-def _counts_from_padding(config: dict[str, Any]) -> bool:
-    return config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "longformer")
 
 
 def _optional_json(path: Path) -> dict[str, Any]:
