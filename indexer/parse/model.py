@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import IO
 
 from indexer.datatypes import Heading, Span, Status
 from indexer.parse.encoding import decode_head
@@ -97,6 +98,18 @@ class Sample:
             return frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file inside a container, before it is unpacked. ``open`` may raise UnreadableError."""
+
+    name: str
+    open: Callable[[], IO[bytes]]
+    modified: str | None = None
+
+
+Container = Callable[[Path, ReadOptions], Iterator[Entry]]
+"""Lists the files in a file; raises UnreadableError when it cannot go on."""
+
 Extract = Callable[[Path, ReadOptions, Facts], Iterator[RawPage]]
 
 
@@ -105,7 +118,8 @@ class Format:
     """A format that can be read.
 
     ``recognise`` says from a sample how sure it is, 0 (it is not) to 100; the surest format reads the file.
-    ``needs`` names the optional extra or program, for the table of formats.
+    ``needs`` names the optional extra or program, for the table of formats; ``members`` lists the files of a
+    container, which is mere when it has no text of its own.
     """
 
     name: str
@@ -115,3 +129,5 @@ class Format:
     recognise: Callable[[Sample], int]
     extract: Extract
     needs: str = ""
+    members: Container | None = None
+    mere_container: bool = False

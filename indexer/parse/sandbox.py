@@ -208,6 +208,10 @@ class Call:
         else:
             self._worker.kill()
 
+    def go_on(self) -> None:
+        """Tell a worker that waits that the next answer is wanted."""
+        self._worker.send({"next": True})
+
     def answer(self, seconds: float) -> tuple[Message, float]:
         """The next answer and the seconds waited for it. Raises WorkerLostError."""
         try:

@@ -84,6 +84,14 @@ def decode_options(message: Mapping[str, Any]) -> ReadOptions:
     return ReadOptions(**{**message, "passwords": tuple(message["passwords"])})
 
 
+def decode_status(value: object) -> Status:
+    """A status by its name. Raises WireError."""
+    try:
+        return Status(str(value))
+    except ValueError as error:
+        raise WireError("a status is unknown") from error
+
+
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise WireError("a text is not a string")

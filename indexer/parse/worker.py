@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,12 +27,15 @@ def main() -> None:
     settings = _next(requests)
     if settings is None:
         return
-    held = confine(settings["memory_bytes"], Path(settings["scratch"]))
+    scratch = Path(settings["scratch"])
+    held = confine(settings["memory_bytes"], scratch)
     threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
     answers.write(pack({"ready": held}))
     while (request := _next(requests)) is not None:
-        for answer in _answers(request):
+        for answer in _answers(request, scratch):
             answers.write(pack(answer))
+            if "member" in answer:  # it lies in the scratch folder until the library has read it
+                _next(requests)
 
 
 def _next(requests: BinaryIO) -> Message | None:
@@ -48,9 +52,12 @@ def _watch_parent(parent: int) -> None:
     os._exit(1)
 
 
-def _answers(request: Message) -> Iterator[Message]:
+def _answers(request: Message, scratch: Path) -> Iterator[Message]:
     options = decode_options(request["options"])
     path = Path(request["path"])
+    if request["do"] == "unpack":
+        yield from _members(path, options, scratch)
+        return
     if request["do"] == "read":
         for event in extract(path, options):
             yield encode_event(event) | ({"last": True} if isinstance(event, Document) else {})
@@ -61,6 +68,16 @@ def _answers(request: Message) -> Iterator[Message]:
         yield {"error": error.reason, "last": True}
     except Exception as error:  # noqa: BLE001  # a library may raise anything over a damaged or hostile file
         yield {"error": f"it is damaged ({type(error).__name__})", "last": True}
+
+
+def _members(path: Path, options: ReadOptions, scratch: Path) -> Iterator[Message]:
+    from indexer.parse.containers import Unpacker, is_mere_container
+
+    if not is_mere_container(path):
+        yield {"member": {"itself": True}}
+    for member in Unpacker(options, scratch).unpack(path):
+        yield {"member": {**asdict(member), "path": None if member.path is None else str(member.path)}}
+    yield {"last": True}
 
 
 def _view(path: Path, request: Message, options: ReadOptions) -> Message:
