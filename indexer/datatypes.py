@@ -351,6 +351,17 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """What adding all of a folder would cost, extrapolated from a sample of its files; memory does not grow with it."""
+
+    files: int
+    bytes: int
+    tokens: int
+    seconds: float
+    disk_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """What a run of ``add`` or ``sync`` did, file by file and in all; ``stopped`` when a person ended it early."""
 
@@ -366,6 +377,7 @@ class RunReport:
     peak_rss_mb: float
     warnings: tuple[str, ...] = field(default=())
     stopped: bool = False
+    estimate: Estimate | None = None
 
     @property
     def tokens_per_second(self) -> float:

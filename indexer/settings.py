@@ -36,6 +36,8 @@ class Settings:
     parse_memory: str = "2GB"
     parse_workers: int = 1
     ocr: str = "auto"
+    allow_download: str = "no"
+    trust_remote_code: str = "no"
     ui_access: str = "local"
     ui_hosts: str = ""
     ui_roots: str = ""

@@ -53,6 +53,11 @@ def run_options(command: Command) -> Command:
 
 @click.command("add")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Add N files only, and tell what all would cost.")
+@click.option("--encoder", metavar="NAME|DIR", help="Encoder of a new library: e5-small, minilm or a model's folder.")
+@click.option("--pooling", type=click.Choice(["weighted", "mean", "max"]), help="Document embeddings of a new library.")
+@click.option("--allow-download", is_flag=True, help="Let the encoder be fetched from the model hub.")
+@click.option("--trust-remote-code", is_flag=True, help="Let the encoder's folder run code of its own.")
 @run_options
 @click.pass_obj
 def add_command(context: Context, /, paths: tuple[str, ...], as_json: bool, **chosen: Any) -> ExitCode:
@@ -127,8 +132,14 @@ def _centre(library: Library, options: AddOptions) -> None:
 
 def chosen_settings(settings: Settings, chosen: dict[str, Any]) -> Settings:
     """The settings with what the verb's options say in their place."""
-    named = ("ocr", "memory", "precision", "threads", "batch_tokens")
-    settings = replace(settings, **{name: chosen[name] for name in named if chosen[name] is not None})
+    named = ("ocr", "memory", "precision", "threads", "batch_tokens", "encoder")
+    settings = replace(settings, **{name: chosen[name] for name in named if chosen.get(name) is not None})
+    if chosen.get("pooling"):
+        settings = replace(settings, document_pooling=chosen["pooling"])
+    if chosen.get("allow_download"):
+        settings = replace(settings, allow_download="yes")
+    if chosen.get("trust_remote_code"):
+        settings = replace(settings, trust_remote_code="yes")
     if chosen["nice"] and not settings.threads:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
         settings = replace(settings, threads=max(1, cores - 1))
@@ -152,6 +163,7 @@ def add_options(settings: Settings, chosen: dict[str, Any]) -> AddOptions:
         reading=ReadOptions.from_settings(settings, passwords),
         again=frozenset(again),
         wait=-1.0 if chosen["wait"] else 0.0,
+        sample=chosen.get("sample") or 0,
     )
 
 

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -135,7 +136,7 @@ def stoppable(stopping: threading.Event) -> Iterator[None]:
 
 def run_json(report: RunReport) -> dict[str, Any]:
     """A run as the contract has it."""
-    return {
+    whole = {
         "added": report.added,
         "updated": report.updated,
         "unchanged": report.unchanged,
@@ -147,6 +148,7 @@ def run_json(report: RunReport) -> dict[str, Any]:
         "tokens_per_second": round(report.tokens_per_second, 1),
         "peak_rss_mb": round(report.peak_rss_mb, 1),
     }
+    return whole if report.estimate is None else whole | {"estimate": asdict(report.estimate)}
 
 
 def exit_code(report: RunReport) -> ExitCode:
@@ -173,6 +175,20 @@ def tell(report: RunReport, *, as_json: bool, quiet: bool, again: str) -> None:
         for file in slow[:_SLOWEST]:
             click.echo(shown(f"  {duration(file.seconds):>9}  {file.tokens:>10,} tokens  {file.path}"))
     click.echo(_totals(report))
+    if (whole := report.estimate) is not None:
+        click.echo(
+            f"All {whole.files:,} files ({size(whole.bytes)}) would be about {whole.tokens:,} tokens: "
+            f"{duration(whole.seconds)}, {size(whole.disk_bytes)} on disk, {report.peak_rss_mb:,.0f} MB of memory."
+        )
+
+
+def size(count: float) -> str:
+    """Bytes in words a person reads at a glance."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError("every count has a unit")
 
 
 def duration(seconds: float) -> str:

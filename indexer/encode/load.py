@@ -25,7 +25,7 @@ class _Located:
 
 def describe_encoder(name_or_path: str, settings: Settings) -> EncoderSpec:
     """What a library records of this encoder, without importing torch. The built-in one is converted when needed."""
-    return _locate(name_or_path, settings, check=False, allow_download=False).spec
+    return _locate(name_or_path, settings, check=False, allow_download=settings.allow_download == "yes").spec
 
 
 def load_encoder(
@@ -36,6 +36,8 @@ def load_encoder(
     Its files are checked here, its weights are read at the first encoding. ``trust_remote_code`` lets a folder's own
     code run: never without the person's flag. Raises EncoderError with what to do.
     """
+    allow_download = allow_download or settings.allow_download == "yes"
+    trust_remote_code = trust_remote_code or settings.trust_remote_code == "yes"
     located = _locate(name_or_path, settings, check=True, allow_download=allow_download)
     if is_lean(located.folder):
         return LeanEncoder(located.folder, located.spec)

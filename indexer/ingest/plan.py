@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexer.datatypes import FileReport, Status
@@ -20,6 +20,14 @@ class Plan:
     unchanged: tuple[FileReport, ...]
     gone: tuple[StoredFile, ...]
     warnings: tuple[str, ...]
+
+    def without(self, paths: Collection[str]) -> Plan:
+        """The plan with some paths left as they are."""
+        return replace(
+            self,
+            tasks=tuple(task for task in self.tasks if task.file.path not in paths),
+            gone=tuple(file for file in self.gone if file.path not in paths),
+        )
 
 
 def make_plan(store: Store, roots: Sequence[str], found: Scan, again: frozenset[Status]) -> Plan:

@@ -6,8 +6,8 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import PurePath
 
+from indexer.ingest.sample import kind_of
 from indexer.store import FoundFile
 
 WINDOW_SECONDS = 60.0
@@ -44,7 +44,7 @@ class Meter:
         self._dealt: Counter[str] = Counter()
         self._documents_total = self._documents = self._tokens = 0
         for file in files:
-            self._left[_kind(file.path)] += file.size
+            self._left[kind_of(file.path)] += file.size
             self._documents_total += 1
         self._bytes_total = self._left.total()
         self._path = ""
@@ -57,7 +57,7 @@ class Meter:
 
     def dealt_with(self, file: FoundFile, size: int, tokens: int) -> None:
         """Count bytes of a file whose text is stored, and the tokens that they held."""
-        kind = _kind(file.path)
+        kind = kind_of(file.path)
         self._left[kind] -= size
         self._done[kind] += size
         self._dealt[kind] += tokens
@@ -103,7 +103,3 @@ class Meter:
         self._recent.append((now, self._dealt.total(), self._tokens))
         while len(self._recent) > 2 and now - self._recent[0][0] > WINDOW_SECONDS:
             self._recent.popleft()
-
-
-def _kind(path: str) -> str:
-    return PurePath(path).suffix.lower()

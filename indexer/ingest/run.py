@@ -6,22 +6,24 @@ import logging
 import resource
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.chunk import TokenCounter
-from indexer.datatypes import Encoder, FileReport, RunReport, Status
+from indexer.datatypes import Encoder, Estimate, FileReport, RunReport, Status
 from indexer.errors import DocumentNotFoundError, LongdocError
 from indexer.ingest.events import ReadFunction, Stages
 from indexer.ingest.pipeline import Pipeline
 from indexer.ingest.plan import Plan, is_under, make_plan
 from indexer.ingest.progress import Meter, Progress
 from indexer.ingest.reading import ReadPlan
+from indexer.ingest.sample import choose, extrapolate
 from indexer.ingest.scan import absolute, scan
 from indexer.library import Library
+from indexer.store import FoundFile
 
 if TYPE_CHECKING:
     from indexer.parse import ReadOptions
@@ -36,11 +38,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AddOptions:
-    """How a run is made. ``again`` names statuses whose unchanged files are looked into once more."""
+    """How a run is made. ``again`` names statuses whose unchanged files are looked into once more.
+
+    ``wait`` is how many seconds to wait for another writer (negative: for ever); ``sample`` takes so many of the files
+    to see what all would cost.
+    """
 
     reading: ReadOptions
     again: frozenset[Status] = frozenset()
     wait: float = 0.0
+    sample: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +80,9 @@ def add(
     with library.write_lock(options.wait):
         sources = [source.path for source in library.store.sources()]
         for root in roots:
-            if not any(is_under(root, source) for source in sources):
+            if not options.sample and not any(is_under(root, source) for source in sources):
                 library.store.add_source(root)
-        return _Run(library, options, listener or Listener()).over(roots, read or _reader())
+        return Run(library, options, listener or Listener(), read).over(roots)
 
 
 def sync(
@@ -88,11 +95,11 @@ def sync(
     with library.write_lock(options.wait):
         roots = [source.path for source in library.store.sources()]
         absent = [root for root in roots if not _is_there(root)]
-        run = _Run(library, options, listener or Listener())
+        run = Run(library, options, listener or Listener(), read)
         run.warnings.extend(
             f"{root} is not there: its documents are kept. `longdoc remove {root}` removes them." for root in absent
         )
-        return run.over([root for root in roots if root not in absent], read or _reader())
+        return run.over([root for root in roots if root not in absent])
 
 
 def remove(library: Library, names: Iterable[str], *, wait: float = 0.0) -> list[FileReport]:
@@ -123,11 +130,15 @@ def remove(library: Library, names: Iterable[str], *, wait: float = 0.0) -> list
     return list(wanted.values())
 
 
-class _Run:
-    """One run over roots: the plan, the pipeline, and the report."""
+class Run:
+    """One run over roots: the plan, the pipeline, and the report. The caller holds the library's writer lock."""
 
-    def __init__(self, library: Library, options: AddOptions, listener: Listener) -> None:
+    def __init__(
+        self, library: Library, options: AddOptions, listener: Listener, read: ReadFunction | None = None
+    ) -> None:
         self._library, self._options, self._listener = library, options, listener
+        self._read = read or _reader()
+        self._everything: tuple[FoundFile, ...] = ()
         self._started = time.monotonic()
         self._began = datetime.now(UTC).isoformat(timespec="seconds")
         self._reports: list[FileReport] = []
@@ -135,16 +146,24 @@ class _Run:
         self._encoded_tokens = 0
         self.warnings: list[str] = []
 
-    def over(self, roots: Sequence[str], read: ReadFunction) -> RunReport:
+    def over(self, roots: Sequence[str], hold: Collection[str] = ()) -> RunReport:
+        """Bring what lies under the roots and the library together; paths to ``hold`` are left as they are."""
         found = scan(roots, [str(self._library.directory)])
+        self._everything = found.files
         self.warnings.extend(f"{one.path} could not be looked at: {one.reason}." for one in found.unreadable)
+        if self._options.sample:
+            found = replace(found, files=choose(found.files, self._options.sample))
         plan = make_plan(self._library.store, roots, found, self._options.again)
+        if self._options.sample:
+            plan = replace(plan, gone=(), warnings=())
+        elif hold:
+            plan = plan.without(hold)
         self.warnings.extend(plan.warnings)
-        for report in plan.unchanged:
-            self._told(report, Stages())
+        for unchanged in plan.unchanged:
+            self._told(unchanged, Stages())
         self._updated = {task.file.path for task in plan.tasks if task.document_id is not None}
         if plan.tasks:
-            self._pipeline(plan, read)
+            self._pipeline(plan)
         if not self._listener.stopping.is_set():
             self._remove(plan)
         report = self._report()
@@ -152,7 +171,7 @@ class _Run:
             self._library.store.record_run(self._began, report)
         return report
 
-    def _pipeline(self, plan: Plan, read: ReadFunction) -> None:
+    def _pipeline(self, plan: Plan) -> None:
         encoder = self._library.encoder
         meter = Meter(task.file for task in plan.tasks)
         pipeline = Pipeline(
@@ -163,11 +182,11 @@ class _Run:
             lambda: self._listener.progress(meter.progress()),
         )
         try:
-            pipeline.run(plan.tasks, self._read_plan(encoder, read), self._listener.stopping)
+            pipeline.run(plan.tasks, self._read_plan(encoder), self._listener.stopping)
         finally:
             self._encoded_tokens = pipeline.encoded_tokens
 
-    def _read_plan(self, encoder: Encoder, read: ReadFunction) -> ReadPlan:
+    def _read_plan(self, encoder: Encoder) -> ReadPlan:
         store, recipe = self._library.store, self._library.store.recipe
 
         def known(sha256: str) -> int | None:
@@ -176,7 +195,7 @@ class _Run:
 
         count: TokenCounter = encoder.count_tokens
         limit = min(recipe.chunk_tokens, encoder.max_tokens)
-        return ReadPlan(read, self._options.reading, count, limit, recipe.chunk_minimum, known)
+        return ReadPlan(self._read, self._options.reading, count, limit, recipe.chunk_minimum, known)
 
     def _told(self, report: FileReport, stages: Stages) -> None:
         self._reports.append(report)
@@ -201,7 +220,18 @@ class _Run:
             peak_rss_mb=peak_rss_mb(),
             warnings=tuple(self.warnings),
             stopped=self._listener.stopping.is_set(),
+            estimate=self._estimate() if self._options.sample else None,
         )
+
+    def _estimate(self) -> Estimate:
+        """What all the files would cost, by this run's pace, or by the last one's when nothing had to be encoded."""
+        store = self._library.store
+        seconds, tokens = time.monotonic() - self._started, self._encoded_tokens
+        if not tokens:
+            last = next((run for run in reversed(store.runs()) if run.encoded_tokens), None)
+            seconds, tokens = (last.seconds, last.encoded_tokens) if last is not None else (0.0, 1)
+        kept = sum(document.tokens for document in store.documents())
+        return extrapolate(self._everything, self._reports, seconds / tokens, store.counts().bytes / max(kept, 1))
 
     def _counts_as(self, report: FileReport) -> str:
         if report.status in (Status.UNCHANGED, Status.REMOVED):

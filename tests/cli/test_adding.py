@@ -120,3 +120,26 @@ def test_failed_files_are_looked_at_again_only_when_asked(longdoc: Longdoc, fold
     assert bad["reason"].startswith(Status.FAILED.value)
     retried = longdoc("add", folder, "--retry", "--json")
     assert (retried.code, retried.json["failed"]) == (3, 1)
+
+
+def test_a_sample_tells_what_the_whole_would_cost(longdoc: Longdoc, tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"{number}.txt").write_text(f"Number {number} says this. " * 30)
+    outcome = longdoc("add", folder, "--sample", "4", "--json")
+    assert outcome.json["added"] == 4
+    estimate = outcome.json["estimate"]
+    assert estimate["files"] == 20
+    assert estimate["tokens"] == pytest.approx(outcome.json["tokens"] * 5, rel=0.1)
+    assert "All 20 files" in longdoc("add", folder, "--sample", "4").out
+    whole = longdoc("add", folder, "--json")
+    assert (whole.json["added"], whole.json["unchanged"]) == (16, 4)
+
+
+def test_a_library_keeps_to_the_pooling_it_was_built_with(longdoc: Longdoc, folder: Path) -> None:
+    assert longdoc("add", folder, "--pooling", "max").code == 0
+    refused = longdoc("add", folder, "--pooling", "mean")
+    assert refused.code == 1
+    assert "longdoc reindex" in refused.err
+    assert longdoc("add", folder).code == 0
