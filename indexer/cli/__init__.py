@@ -31,6 +31,7 @@ VERBS: dict[str, Verb] = {
     "show": Verb("documents", "Show one document and what of it could not be read."),
     "remove": Verb("documents", "Remove documents from the library (never from your disk)."),
     "tag": Verb("documents", "Give documents a tag, or take it away."),
+    "watch": Verb("adding", "Follow the added folders: changes come in as they happen."),
     "ui": Verb("serve", "Serve the search and reading pages for the browser."),
     "duplicates": Verb("analyse", "Find what is nearly the same, and what differs."),
     "evaluate": Verb("evaluate", "Measure how well documents are found, on a judged collection."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import click
 
 from indexer.cli.opening import open_library
 from indexer.cli.output import ExitCode
-from indexer.cli.running import Bar, Records, exit_code, stoppable, tell
+from indexer.cli.running import Bar, Lines, Records, exit_code, run_json, stoppable, tell
 from indexer.datatypes import RunReport, Status
 from indexer.errors import SettingsError
 
@@ -89,6 +90,40 @@ def sync_command(context: Context, /, as_json: bool, **chosen: Any) -> ExitCode:
     from indexer.ingest import sync
 
     return _run(context, chosen, sync, as_json=as_json, again="longdoc sync", create=False)
+
+
+@click.command("watch")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option(
+    "--settle", type=click.FloatRange(0), default=3.0, show_default=True, help="Seconds a file must lie still first."
+)
+@run_options
+@click.pass_obj
+def watch_command(context: Context, /, paths: tuple[str, ...], as_json: bool, **chosen: Any) -> ExitCode:
+    """Follow the added folders (and PATHs, which are added) until Ctrl-C: changes come in as they happen.
+
+    What happened while nobody watched is made up for first. A file that is still being written is waited for.
+    With --json each round is one JSON document a line.
+    """
+    from indexer.ingest import Listener, remember, watch
+
+    context = replace(context, settings=chosen_settings(context.settings, chosen))
+    options = add_options(context.settings, chosen)
+    stopping = threading.Event()
+    shows = Records() if context.log_json else Lines(quiet=context.quiet or as_json)
+    listener = Listener(shows.progress, shows.file, stopping)
+
+    def finished(report: RunReport) -> None:
+        shows.done(report)
+        if as_json and len(report.files) > report.unchanged:
+            click.echo(json.dumps(run_json(report)))
+        if report.added or report.updated or report.removed:
+            _centre(library, options)
+
+    with open_library(context, write=True, create=bool(paths)) as library, stoppable(stopping):
+        remember(library, paths, wait=options.wait)
+        watch(library, options, listener, finished, chosen["settle"])
+    return ExitCode.DONE
 
 
 def _run(

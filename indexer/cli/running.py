@@ -36,6 +36,7 @@ class Bar:
     def __init__(self, *, enabled: bool) -> None:
         from tqdm import tqdm
 
+        tqdm.monitor_interval = 0  # no thread of its own: the run tells the bar often enough
         self._bar = tqdm(
             total=1.0,
             disable=not (enabled and sys.stderr.isatty()),
@@ -65,6 +66,27 @@ class Bar:
     def close(self) -> None:
         """Take the bar away."""
         self._bar.close()
+
+
+class Lines:
+    """A sentence for each file that is dealt with, for a run that has no end."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def progress(self, moment: Progress) -> None:
+        """Nothing: files are told of when they are finished."""
+
+    def file(self, report: FileReport, stages: Stages) -> None:
+        """Say what became of a file, unless it is as it was."""
+        if report.status is not Status.UNCHANGED:
+            reason = f": {report.reason}" if report.reason else ""
+            say(f"{time.strftime('%H:%M:%S')}  {report.status.value:<11}{report.path}{reason}", quiet=self._quiet)
+
+    def done(self, report: RunReport) -> None:
+        """Say what is to be known of a round."""
+        for warning in report.warnings:
+            say(f"Warning: {warning}")
 
 
 class Records:

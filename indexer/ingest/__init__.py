@@ -2,6 +2,7 @@
 
 from indexer.ingest.events import Stages
 from indexer.ingest.progress import Progress
-from indexer.ingest.run import AddOptions, Listener, add, remove, sync
+from indexer.ingest.run import AddOptions, Listener, add, remember, remove, sync
+from indexer.ingest.watch import watch
 
-__all__ = ["AddOptions", "Listener", "Progress", "Stages", "add", "remove", "sync"]
+__all__ = ["AddOptions", "Listener", "Progress", "Stages", "add", "remember", "remove", "sync", "watch"]

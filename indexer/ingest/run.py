@@ -71,18 +71,18 @@ def add(
     Files that are as they were cost a look at their size and time; what vanished below a path is removed. One bad file
     is one line in the report. Raises LongdocError when a path does not exist or the library cannot be written.
     """
-    roots = [absolute(path) for path in paths]
-    for root in roots:
-        if not _is_there(root):
-            kept = any(is_under(file.path, root) for file in library.store.files())
-            hint = " Its documents are kept; `longdoc remove` removes them." if kept else ""
-            raise LongdocError(f"There is no file or folder {root}.{hint}")
+    roots = _roots(library, paths)
     with library.write_lock(options.wait):
-        sources = [source.path for source in library.store.sources()]
-        for root in roots:
-            if not options.sample and not any(is_under(root, source) for source in sources):
-                library.store.add_source(root)
+        if not options.sample:
+            _remember(library, roots)
         return Run(library, options, listener or Listener(), read).over(roots)
+
+
+def remember(library: Library, paths: Sequence[str], *, wait: float = 0.0) -> None:
+    """Make files and folders sources of a library without looking into them yet. Raises as ``add`` does."""
+    if roots := _roots(library, paths):
+        with library.write_lock(wait):
+            _remember(library, roots)
 
 
 def sync(
@@ -250,6 +250,23 @@ def _reader() -> ReadFunction:
     from indexer.parse import read
 
     return read
+
+
+def _roots(library: Library, paths: Sequence[str]) -> list[str]:
+    roots = [absolute(path) for path in paths]
+    for root in roots:
+        if not _is_there(root):
+            kept = any(is_under(file.path, root) for file in library.store.files())
+            hint = " Its documents are kept; `longdoc remove` removes them." if kept else ""
+            raise LongdocError(f"There is no file or folder {root}.{hint}")
+    return roots
+
+
+def _remember(library: Library, roots: Iterable[str]) -> None:
+    sources = [source.path for source in library.store.sources()]
+    for root in roots:
+        if not any(is_under(root, source) for source in sources):
+            library.store.add_source(root)
 
 
 def _is_there(path: str) -> bool:

@@ -1,12 +1,26 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from indexer.datatypes import Status
 from tests.cli.conftest import Longdoc
+
+WATCHER = """
+import sys
+import indexer.encode
+from tests.fakes import FakeEncoder
+encoder = FakeEncoder()
+indexer.encode.load_encoder = indexer.encode.describe_encoder = lambda *_, **__: encoder
+from indexer.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
 
 KEYS = {
     "added",
@@ -143,3 +157,25 @@ def test_a_library_keeps_to_the_pooling_it_was_built_with(longdoc: Longdoc, fold
     assert refused.code == 1
     assert "longdoc reindex" in refused.err
     assert longdoc("add", folder).code == 0
+
+
+def test_watch_follows_a_folder_until_it_is_told_to_stop(tmp_path: Path, folder: Path) -> None:
+    environment = os.environ | {"LONGDOC_LIBRARY": str(tmp_path / "library"), "LONGDOC_CACHE": str(tmp_path / "cache")}
+    child = subprocess.Popen(
+        [sys.executable, "-c", WATCHER, "watch", str(folder), "--settle", "0.2", "--json"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    first = json.loads(child.stdout.readline())
+    assert first["added"] == 2
+    (folder / "new.txt").write_text("A new text.")
+    second = json.loads(child.stdout.readline())
+    assert [document["path"] for document in second["documents"] if document["status"] == "indexed"] == [
+        str(folder / "new.txt")
+    ]
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=30)
+    assert (child.returncode, errors) == (0, "")
