@@ -260,6 +260,7 @@ def writer_lock(directory: Path, wait: float = 0.0) -> Iterator[None]:
 
 
 def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Store:
+    described: Encoder | EncoderSpec
     if encoder is None:
         from indexer.encode import describe_encoder
 
