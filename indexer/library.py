@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 import threading
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -34,7 +33,6 @@ LOCK_NAME = "writer.lock"
 HOLDER_NAME = "writer.json"
 MEANS_KEY = "language_means"
 _MEANS_VERSION_KEY = "language_means_version"
-_IDENTITY_KEY = "library_id"
 _CATCH_UP_ROWS = 8192
 _SAVE_AT_LEAST = 2000
 
@@ -106,10 +104,10 @@ class Library:
         Raises RecipeMismatchError when what is found under its name has other weights.
         """
         with self._encoder_lock:
-            if self._encoder is None:
+            recipe = self.store.recipe
+            if self._encoder is None or self._encoder.fingerprint != recipe.fingerprint:
                 from indexer.encode import load_encoder
 
-                recipe = self.store.recipe
                 encoder = load_encoder(recipe.encoder, settings=self.settings)
                 _check_encoder(encoder, recipe)
                 self._encoder = encoder
@@ -140,8 +138,7 @@ class Library:
         """Catch the vector index up with what other processes changed; True when something had changed."""
         with self._lock:
             with self.store.snapshot():
-                self._refresh_means()
-                wanted = self._stamp()
+                wanted = self.stamp()
                 index = self._vectors or self._load_vectors(wanted)
                 changed = index.stamp != wanted
                 if changed:
@@ -169,6 +166,26 @@ class Library:
         """Who holds the writer lock, as far as that is known; None when nobody does."""
         return _holder(self.directory) if _is_locked(self.directory / LOCK_NAME) else None
 
+    def stamp(self) -> IndexStamp:
+        """What a vector index made now would be made from."""
+        with self._lock:
+            self._refresh_means()
+            assert self._means is not None
+            return IndexStamp(self.store.identity, self.store.recipe_id, self._means.version, self.store.generation())
+
+    def index_path(self, recipe_id: int | None = None) -> Path:
+        """The file of the vector index of a recipe, of the one in use when none is named."""
+        return self.directory / f"vectors-{recipe_id or self.store.recipe_id}.index"
+
+    def rebuild_vectors(self) -> None:
+        """Make the vector index anew from the store and save it."""
+        with self._lock:
+            self.index_path().unlink(missing_ok=True)
+            self._vectors = None
+            self.refresh()
+            assert self._vectors is not None
+            self._save_vectors(self._vectors)
+
     @contextmanager
     def write_lock(self, wait: float = 0.0) -> Iterator[None]:
         """Be the only writer inside the block, waiting up to ``wait`` seconds (negative: for ever) for another one.
@@ -182,11 +199,6 @@ class Library:
                 self.store.rebuild_lexical()
             yield
 
-    def _stamp(self) -> IndexStamp:
-        assert self._means is not None
-        identity = self.store.meta_get(_IDENTITY_KEY) or ""
-        return IndexStamp(identity, self.store.recipe_id, self._means.version, self.store.generation())
-
     def _refresh_means(self) -> None:
         kept = self.store.meta_get(_MEANS_VERSION_KEY)
         if kept is None or kept["recipe"] != self.store.recipe_id:
@@ -194,12 +206,9 @@ class Library:
         elif self._means is None or self._means.version != kept["version"]:
             self._means = LanguageMeans.from_json(self.store.meta_get(MEANS_KEY))
 
-    def _index_path(self, recipe_id: int) -> Path:
-        return self.directory / f"vectors-{recipe_id}.index"
-
     def _load_vectors(self, wanted: IndexStamp) -> VectorIndex:
         dimension = self.store.recipe.dimension
-        path = self._index_path(wanted.recipe_id)
+        path = self.index_path(wanted.recipe_id)
         try:
             return VectorIndex.load(path, dimension, self.rows)
         except FileNotFoundError:
@@ -233,7 +242,7 @@ class Library:
         if index.stamp is None or not os.access(self.directory, os.W_OK):
             return
         try:
-            index.save(self._index_path(index.stamp.recipe_id))
+            index.save(self.index_path(index.stamp.recipe_id))
         except OSError as error:
             # The index is derived: the next process makes up for what was not saved.
             logger.warning("The vector index could not be saved (%s); it will be caught up again.", error)
@@ -264,7 +273,7 @@ def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Sto
     if encoder is None:
         from indexer.encode import describe_encoder
 
-        described: Encoder | EncoderSpec = describe_encoder(settings.encoder, settings)
+        described = describe_encoder(settings.encoder, settings)
     else:
         described = encoder
     recipe = Recipe(
@@ -278,9 +287,7 @@ def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Sto
         chunk_minimum=settings.chunk_minimum,
         document_pooling=settings.document_pooling,
     )
-    store = Store.create(directory, recipe)
-    store.meta_set(_IDENTITY_KEY, uuid.uuid4().hex)
-    return store
+    return Store.create(directory, recipe)
 
 
 def _check_encoder(encoder: Encoder, recipe: Recipe) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.datatypes import Ids, Matrix, Vector
-from indexer.errors import DamagedError
+from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
 
 FetchRows = Callable[[Ids], Matrix]
@@ -114,6 +114,8 @@ class VectorIndex:
     def search(self, queries: Matrix, k: int, allowed: Ids | None = None, *, rescored: int = RESCORED) -> Candidates:
         """The ``k`` nearest chunks of each query row, among ``allowed`` ids only when they are given."""
         queries = np.ascontiguousarray(queries, dtype=np.float32)
+        if queries.ndim != 2 or queries.shape[1] != self.dimension:
+            raise LibraryError("The library was built anew with another encoder meanwhile; search again.")
         found = Candidates(
             np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
         )

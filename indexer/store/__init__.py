@@ -15,6 +15,7 @@ from indexer.store.records import (
     StoredRecipe,
     StoredRun,
 )
+from indexer.store.upkeep import Pruned, check_copy
 from indexer.store.writing import DocumentWriter, RecipeWriter
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "FoundFile",
     "LanguageMean",
     "LexicalMatch",
+    "Pruned",
     "RecipeState",
     "RecipeWriter",
     "Source",
@@ -34,6 +36,7 @@ __all__ = [
     "StoredPage",
     "StoredRecipe",
     "StoredRun",
+    "check_copy",
     "is_library",
     "sqlite_facts",
 ]

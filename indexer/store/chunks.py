@@ -94,18 +94,13 @@ class ChunkReader(Part):
     def chunk_ids(self, document_ids: Iterable[int] | Ids | None = None, recipe_id: int | None = None) -> Ids:
         """The ids of the chunks of these documents (of all when None), ascending."""
         recipe_id = recipe_id or self.recipe_id
-        sql = (
-            "SELECT c.id FROM indexed i CROSS JOIN chunks c ON c.document_id = i.document_id AND c.recipe_id = ?1 "
-            "WHERE i.recipe_id = ?1"
-        )
         if document_ids is None:
-            rows = self._connections.rows(sql, [recipe_id])
-        else:
-            rows = self._connections.rows(
-                "SELECT c.id FROM json_each(?2) j CROSS JOIN indexed i ON i.document_id = j.value AND i.recipe_id = ?1 "
-                "CROSS JOIN chunks c ON c.document_id = i.document_id AND c.recipe_id = ?1",
-                [recipe_id, json_ids(document_ids)],
-            )
+            return self.visible_chunks(recipe_id)
+        rows = self._connections.rows(
+            "SELECT c.id FROM json_each(?2) j CROSS JOIN indexed i ON i.document_id = j.value AND i.recipe_id = ?1 "
+            "CROSS JOIN chunks c ON c.document_id = i.document_id AND c.recipe_id = ?1",
+            [recipe_id, json_ids(document_ids)],
+        )
         return np.unique(to_ids(rows))
 
     def chunk_embeddings(self, chunk_ids: Sequence[int] | Ids) -> Matrix:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import tempfile
+import uuid
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,15 +18,15 @@ from indexer.store.chunks import ChunkReader
 from indexer.store.connection import Connections, translated
 from indexer.store.documents import DocumentReader
 from indexer.store.fulltext import FullText
-from indexer.store.recipes import Recipes, insert_recipe
+from indexer.store.recipes import insert_recipe
 from indexer.store.records import RecipeState
 from indexer.store.schema import SCHEMA_VERSION, migrate, schema_version
-from indexer.store.writing import Writing
+from indexer.store.upkeep import Upkeep
 
 FILE_NAME = "library.sqlite3"
 
 
-class Store(DocumentReader, ChunkReader, FullText, Recipes, Writing):
+class Store(DocumentReader, ChunkReader, FullText, Upkeep):
     """Everything that is kept of one library. Safe to use from many threads: each has a connection of its own.
 
     Reading never waits for the writer. Whoever writes holds the library's writer lock (``indexer.library``).
@@ -35,21 +38,26 @@ class Store(DocumentReader, ChunkReader, FullText, Recipes, Writing):
         path = directory / FILE_NAME
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except FileExistsError as error:
-            raise LibraryError(f"There is a library at {directory} already.") from error
+            descriptor, name = tempfile.mkstemp(dir=directory, prefix=f".{FILE_NAME}.", suffix=".tmp")
+            os.close(descriptor)
         except OSError as error:
             raise LibraryError(f"No library can be made at {directory}: {error.strerror}.") from error
-        fault_point("store.create")
-        connections = Connections(path, readonly=False)
-        with translated(path):
-            connection = connections.get()
-            connection.execute("PRAGMA journal_mode = WAL")
-            migrate(connection)
-        with connections.writing() as connection:
-            insert_recipe(connection, recipe, RecipeState.ACTIVE)
-            fault_point("store.created")
-        return cls(connections)
+        unfinished = Path(name)
+        try:
+            with contextlib.closing(Connections(unfinished, readonly=False)) as connections:
+                with translated(unfinished):
+                    migrate(connections.get())
+                with connections.writing() as connection:
+                    insert_recipe(connection, recipe, RecipeState.ACTIVE)
+                cls(connections).renew_identity()
+            fault_point("store.create")
+            os.link(unfinished, path)  # unlike a rename, it does not take the place of a library made meanwhile
+        except FileExistsError as error:
+            raise LibraryError(f"There is a library at {directory} already.") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
+        fault_point("store.created")
+        return cls.open(directory)
 
     @classmethod
     def open(cls, directory: Path, *, readonly: bool = False) -> Store:
@@ -76,6 +84,8 @@ class Store(DocumentReader, ChunkReader, FullText, Recipes, Writing):
                 )
             if version < SCHEMA_VERSION:
                 migrate(connections.get())
+            if not readonly:
+                connections.get().execute("PRAGMA journal_mode = WAL")  # a restored copy does not have it yet
         return cls(connections)
 
     @property
@@ -95,6 +105,15 @@ class Store(DocumentReader, ChunkReader, FullText, Recipes, Writing):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def identity(self) -> str:
+        """Which library this is: a copy that was restored is another one."""
+        return str(self.meta_get("identity"))
+
+    def renew_identity(self) -> None:
+        """Make this another library than the one it was copied from."""
+        self.meta_set("identity", uuid.uuid4().hex)
 
     def meta_get(self, key: str) -> Any:
         """A small derived value that was kept under a key, or None."""

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from indexer.datatypes import Recipe
+import numpy as np
+
+from indexer.datatypes import Ids, Recipe
 from indexer.store.connection import Connections
 from indexer.store.records import RecipeState
-from indexer.store.values import unpack_recipe
+from indexer.store.values import to_ids, unpack_recipe
 
 
 class Part:
@@ -17,7 +19,6 @@ class Part:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._recipes: dict[int, Recipe] = {}
 
     @property
     def path(self) -> Path:
@@ -35,11 +36,8 @@ class Part:
         return self.recipe_of(self.recipe_id)
 
     def recipe_of(self, recipe_id: int) -> Recipe:
-        """A recipe by id; one never changes once it is written."""
-        if recipe_id not in self._recipes:
-            text = self._connections.value("SELECT recipe FROM recipes WHERE id = ?", [recipe_id])
-            self._recipes[recipe_id] = unpack_recipe(text)
-        return self._recipes[recipe_id]
+        """A recipe by id."""
+        return unpack_recipe(self._connections.value("SELECT recipe FROM recipes WHERE id = ?", [recipe_id]))
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -56,3 +54,12 @@ class Part:
     def generation(self) -> int:
         """A number that grows with every change a reader could see."""
         return int(self._connections.value("SELECT value FROM meta WHERE key = 'generation'"))
+
+    def visible_chunks(self, recipe_id: int) -> Ids:
+        """The ids of all visible chunks of a recipe, ascending."""
+        rows = self._connections.rows(
+            "SELECT c.id FROM indexed i CROSS JOIN chunks c ON c.document_id = i.document_id AND c.recipe_id = ?1 "
+            "WHERE i.recipe_id = ?1",
+            [recipe_id],
+        )
+        return np.sort(to_ids(rows))

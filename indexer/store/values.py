@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -100,6 +101,7 @@ def pack_recipe(recipe: Recipe) -> str:
     return json.dumps(asdict(recipe), ensure_ascii=False, sort_keys=True)
 
 
+@lru_cache(maxsize=16)
 def unpack_recipe(text: str) -> Recipe:
     """The reverse of ``pack_recipe``; fields a newer program added are left to it."""
     known = Recipe.__dataclass_fields__

@@ -1,0 +1,129 @@
+"""Backups: one consistent file written beside a working writer, and the way back from it, checked before it counts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from indexer.errors import DamagedError, LibraryError
+from indexer.faults import fault_point
+from indexer.library import Library, writer_lock
+from indexer.store import FILE_NAME, Store, check_copy, is_library
+
+
+def backup(library: Library, path: Path, *, overwrite: bool = False) -> int:
+    """Write a backup of a library to one file, readable by its user alone; returns its size in bytes.
+
+    The file is complete and checked before it appears under its name. Raises LibraryError when there is a file of that
+    name and ``overwrite`` is off, or when it cannot be written.
+    """
+    if path.exists() and not overwrite:
+        raise LibraryError(f"There is a file {path} already; choose another name, or use --overwrite.")
+    with _beside(path) as temporary:
+        library.store.copy_to(temporary)
+        check_copy(temporary)
+        _flush(temporary)
+        fault_point("backup.written")
+        temporary.replace(path)
+    fault_point("backup.done")
+    return path.stat().st_size
+
+
+def restore(path: Path, directory: Path, *, replace: bool = False, wait: float = 0.0) -> None:
+    """Make a directory's library what a backup holds. The backup is checked in full before anything is replaced.
+
+    An existing library is replaced only when ``replace`` is set, in one transaction that readers see whole; one too
+    damaged for that is moved aside, not deleted. Raises LibraryError or DamagedError otherwise.
+    """
+    if not path.is_file():
+        raise LibraryError(f"There is no backup file {path}.")
+    if is_library(directory) and not replace:
+        raise LibraryError(f"There is a library at {directory} already; use --replace to put the backup in its place.")
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise LibraryError(f"{directory} cannot be made: {error.strerror}.") from error
+    with writer_lock(directory, wait), _beside(directory / FILE_NAME) as temporary:
+        _copy(path, temporary)
+        check_copy(temporary)
+        _renew(temporary)
+        fault_point("restore.checked")
+        if is_library(directory):
+            _replace(directory, temporary)
+        else:
+            _flush(temporary)
+            temporary.replace(directory / FILE_NAME)
+            fault_point("restore.moved")
+    _drop_indexes(directory)
+    Store.open(directory).close()  # an older backup is brought up to date
+
+
+def _replace(directory: Path, copy: Path) -> None:
+    """Put a copy in the place of a library that may be damaged."""
+    try:
+        with Store.open(directory) as store:
+            store.replace_with(copy)
+        return
+    except DamagedError:
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    aside = directory / f"damaged-{stamp}"
+    aside.mkdir(mode=0o700)
+    for name in (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", FILE_NAME):
+        if (directory / name).exists():
+            (directory / name).replace(aside / name)
+    _flush(copy)
+    fault_point("restore.aside")
+    copy.replace(directory / FILE_NAME)
+
+
+def _renew(path: Path) -> None:
+    """Give a copy an identity of its own, so that no index of the library it came from is taken for its own."""
+    staging = path.with_name(f"{path.name}.d")
+    staging.mkdir(mode=0o700)
+    try:
+        path.replace(staging / FILE_NAME)
+        with Store.open(staging) as store:
+            store.renew_identity()
+            store.set_aside_log()
+        (staging / FILE_NAME).replace(path)
+    finally:
+        shutil.rmtree(staging)
+
+
+def _drop_indexes(directory: Path) -> None:
+    for index in directory.glob("vectors-*.index"):
+        index.unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        with source.open("rb") as read, target.open("wb") as written:
+            shutil.copyfileobj(read, written, 1 << 20)
+            fault_point("restore.copy")
+    except OSError as error:
+        raise LibraryError(f"{source} could not be copied to {target.parent}: {error.strerror}.") from error
+
+
+@contextlib.contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """An empty file beside ``path``, readable by its user alone; gone afterwards unless it was moved to its place."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    except OSError as error:
+        raise LibraryError(f"Nothing can be written to {path.parent}: {error.strerror}.") from error
+    os.close(descriptor)
+    try:
+        yield Path(name)
+    finally:
+        for leftover in (name, f"{name}-wal", f"{name}-shm", f"{name}-journal"):
+            Path(leftover).unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
