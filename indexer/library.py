@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -70,16 +70,18 @@ class Library:
         create: bool = False,
         write: bool = False,
         encoder: Encoder | None = None,
+        any_recipe: bool = False,
     ) -> Library:
         """Open a library, or make it when ``create`` is set and there is none.
 
         Opened for writing, it refuses settings that ask for another encoder or other chunking than it was built with
-        (RecipeMismatchError); read, it uses what it was built with. Raises LibraryNotFoundError when there is none.
+        (RecipeMismatchError), unless ``any_recipe`` is set; read, it uses what it was built with. Raises
+        LibraryNotFoundError when there is none.
         """
         if create and not is_library(directory):
             return cls(directory, settings, _create(directory, settings, encoder), encoder)
         store = Store.open(directory, readonly=not write)
-        if write:
+        if write and not any_recipe:
             _check_settings(settings, store.recipe)
         return cls(directory, settings, store, encoder)
 
@@ -299,12 +301,18 @@ def _check_encoder(encoder: Encoder, recipe: Recipe) -> None:
         )
 
 
+def chosen_for_recipe(settings: Settings) -> dict[str, Any]:
+    """The settings that go into a recipe and that a person made: those that differ from the defaults."""
+    defaults = {field.name: field.default for field in fields(Settings)}
+    names = ("encoder", "chunk_tokens", "chunk_minimum", "document_pooling")
+    return {name: getattr(settings, name) for name in names if getattr(settings, name) != defaults[name]}
+
+
 def _check_settings(settings: Settings, recipe: Recipe) -> None:
     """Refuse settings a person made (those that differ from the defaults) where the library was built otherwise."""
-    defaults = {field.name: field.default for field in fields(Settings)}
-    for name in ("encoder", "chunk_tokens", "chunk_minimum", "document_pooling"):
-        asked, built = getattr(settings, name), getattr(recipe, name)
-        if asked not in (built, defaults[name]):
+    for name, asked in chosen_for_recipe(settings).items():
+        built = getattr(recipe, name)
+        if asked != built:
             raise RecipeMismatchError(
                 f"The library was built with {name} {built}, and {asked} is asked for. Run `longdoc reindex` to build "
                 f"it anew with {asked}, or leave the setting out."

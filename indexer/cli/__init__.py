@@ -35,6 +35,13 @@ VERBS: dict[str, Verb] = {
     "ui": Verb("serve", "Serve the search and reading pages for the browser."),
     "duplicates": Verb("analyse", "Find what is nearly the same, and what differs."),
     "evaluate": Verb("evaluate", "Measure how well documents are found, on a judged collection."),
+    "verify": Verb("maintain", "Check that nothing is lost or damaged, and repair what can be."),
+    "backup": Verb("maintain", "Write the library to one file."),
+    "restore": Verb("maintain", "Bring the library back from a backup."),
+    "export": Verb("maintain", "Write texts and embeddings for other programs."),
+    "import": Verb("maintain", "Take in what was exported."),
+    "reindex": Verb("maintain", "Build the library anew with another encoder or other chunking."),
+    "prune": Verb("maintain", "Drop what nothing needs any more, and shrink the file."),
     "doctor": Verb("machine", "Say what is right and wrong with this machine, or with one document."),
 }
 

@@ -149,10 +149,11 @@ def _explain(error: sqlite3.Error, directory: Path) -> LibraryError:
         )
     if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")):
         return LibraryError(f"The library at {directory} cannot be written to: check the rights of the folder.")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "decode to UTF-8" in str(error):
+        what = name or "text that is not UTF-8"  # Python quotes the text: it belongs in no message
         return DamagedError(
-            f"The library's file at {directory} is damaged ({error}). Run `longdoc verify` to see "
-            "what is affected, and `longdoc restore FILE` to bring a backup back."
+            f"The library's file at {directory} is damaged ({what}). Run `longdoc verify` to see what is affected, and "
+            "`longdoc restore FILE --replace` to bring a backup back."
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return LibraryError(

@@ -53,8 +53,8 @@ class Upkeep(Recipes, Writing):
         try:
             with self._connections.reading() as connection:
                 return list(self._document_faults(connection, document_id))
-        except (DamagedError, sqlite3.DatabaseError, UnicodeDecodeError, ValueError) as error:
-            return [f"it cannot be read ({error.__cause__ or error})"]
+        except (DamagedError, ValueError):
+            return ["it cannot be read"]
 
     def _document_faults(self, connection: sqlite3.Connection, document_id: int) -> Iterator[str]:
         row = connection.execute("SELECT chars, status FROM documents WHERE id = ?", [document_id]).fetchone()

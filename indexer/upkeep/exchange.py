@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,21 +123,20 @@ def _write(library: Library, folder: Path) -> int:
     ids = store.document_ids()
     dimension = store.recipe.dimension
     chunk_count = store.counts().chunks
-    rows = _new_array(folder / "embeddings.npy", chunk_count, dimension)
-    document_rows = _new_array(folder / "document_embeddings.npy", len(ids), dimension)
-    done = 0
-    with _new_file(folder / "documents.jsonl") as documents, _new_file(folder / "chunks.jsonl") as chunks:
+    with (
+        _new_file(folder / "documents.jsonl") as documents,
+        _new_file(folder / "chunks.jsonl") as chunks,
+        _new_rows(folder / "embeddings.npy", chunk_count, dimension) as rows,
+        _new_rows(folder / "document_embeddings.npy", len(ids), dimension) as document_rows,
+    ):
         for number, document in enumerate(store.documents()):
             documents.write(_line(_document_fields(library, document)))
             row = store.document_vector(document.id)
-            document_rows[number] = 0 if row is None else row
+            document_rows.write((np.zeros(dimension) if row is None else row).astype("<f2").tobytes())
             for batch in _batches(store.document_chunks(document.id)):
-                rows[done : done + len(batch)] = store.chunk_embeddings([one.id for one in batch])
-                done += len(batch)
+                rows.write(store.chunk_embeddings([one.id for one in batch]).astype("<f2").tobytes())
                 for stored in batch:
                     chunks.write(_line({"document": number, "id": stored.id, **_chunk_fields(stored.chunk)}))
-    rows.flush()
-    document_rows.flush()
     manifest = {
         "format": FORMAT,
         "recipe": asdict(store.recipe),
@@ -256,7 +255,9 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _array(path: Path) -> NDArray[np.float16]:
-    array: NDArray[np.float16] = np.load(path, mmap_mode="r", allow_pickle=False)
+    array: NDArray[np.float16] = np.load(path, allow_pickle=False)
+    if array.dtype != np.float16 or array.ndim != 2:
+        raise LibraryError(f"{path} does not hold float16 rows.")
     return array
 
 
@@ -276,17 +277,17 @@ def _line(fields: Mapping[str, Any]) -> str:
     return json.dumps(fields) + "\n"
 
 
-def _new_file(path: Path) -> Any:
-    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    return os.fdopen(descriptor, "w", encoding="utf-8")
+def _new_file(path: Path) -> TextIO:
+    """A new text file that its user alone can read."""
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8")
 
 
-def _new_array(path: Path, count: int, dimension: int) -> Any:
-    _new_file(path).close()
-    if count == 0:
-        np.save(path, np.empty((0, dimension), dtype=np.float16))
-        return np.memmap(path, dtype=np.uint8, mode="r+")[:0]
-    return np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=(count, dimension))
+def _new_rows(path: Path, count: int, dimension: int) -> BinaryIO:
+    """A new .npy file of float16 rows, whose header is written already."""
+    file = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
+    header = {"descr": "<f2", "fortran_order": False, "shape": (count, dimension)}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file
 
 
 def _batches(values: Iterator[_Item]) -> Iterator[list[_Item]]:
