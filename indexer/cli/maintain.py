@@ -222,11 +222,12 @@ def _reindex(context: Context, library: Library, changes: dict[str, Any], gate: 
 
 def _gate(folder: Path, settings: Settings) -> Gate:
     """Judge a recipe by nDCG@10 of an evaluation set that is read, chunked and encoded as the recipe says."""
-    from indexer.evaluate import evaluate
+    from indexer.evaluate import evaluate_folder
 
     def judge(recipe: Recipe) -> float:
-        names = ("encoder", "chunk_tokens", "chunk_minimum", "document_pooling")
-        return evaluate(folder, replace(settings, **{name: getattr(recipe, name) for name in names})).ndcg
+        names = ("encoder", "chunk_tokens", "chunk_minimum")
+        (measured,) = evaluate_folder(folder, replace(settings, **{name: getattr(recipe, name) for name in names}))
+        return measured.figures["ndcg@10"] or 0.0
 
     return judge
 
