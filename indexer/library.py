@@ -20,6 +20,7 @@ import numpy as np
 from indexer.centring import LanguageMeans
 from indexer.datatypes import Encoder, Ids, Matrix, Recipe, Vector
 from indexer.errors import DamagedError, LibraryError, LibraryLockedError, RecipeMismatchError
+from indexer.files import sweep
 from indexer.settings import Settings
 from indexer.store import Store, is_library
 from indexer.vectors import Candidates, IndexStamp, VectorIndex
@@ -196,6 +197,7 @@ class Library:
         a process that dies; what that left half written is dropped here.
         """
         with writer_lock(self.directory, wait):
+            sweep(self.directory)
             self.store.discard_unfinished()
             if not self.store.lexical_is_current():
                 self.store.rebuild_lexical()

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
-import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from numpy.typing import NDArray
 from indexer.datatypes import Ids, Matrix, Vector
 from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
+from indexer.files import write_atomically
 
 FetchRows = Callable[[Ids], Matrix]
 """Gives the stored rows of chunk ids, in order: float32, unit length, centred like those that were added."""
@@ -263,22 +262,6 @@ class VectorIndex:
             "stamp": None if self.stamp is None else asdict(self.stamp),
         }
         return json.dumps(header).encode()
-
-
-def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file, readable by its user alone, that is seen whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.writelines(parts)
-            file.flush()
-            fault_point("vectors.write")
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _only(bits: NDArray[np.uint8]) -> Any:

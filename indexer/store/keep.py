@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import uuid
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +13,7 @@ from typing import Any, Self
 from indexer.datatypes import Recipe
 from indexer.errors import LibraryError, LibraryNotFoundError
 from indexer.faults import fault_point
+from indexer.files import passing_file
 from indexer.store.chunks import ChunkReader
 from indexer.store.connection import Connections, translated
 from indexer.store.documents import DocumentReader
@@ -38,24 +38,19 @@ class Store(DocumentReader, ChunkReader, FullText, Upkeep):
         path = directory / FILE_NAME
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor, name = tempfile.mkstemp(dir=directory, prefix=f".{FILE_NAME}.", suffix=".tmp")
-            os.close(descriptor)
-        except OSError as error:
-            raise LibraryError(f"No library can be made at {directory}: {error.strerror}.") from error
-        unfinished = Path(name)
-        try:
-            with contextlib.closing(Connections(unfinished, readonly=False)) as connections:
-                with translated(unfinished):
-                    migrate(connections.get())
-                with connections.writing() as connection:
-                    insert_recipe(connection, recipe, RecipeState.ACTIVE)
-                cls(connections).renew_identity()
-            fault_point("store.create")
-            os.link(unfinished, path)  # unlike a rename, it does not take the place of a library made meanwhile
+            with passing_file(path) as unfinished:
+                with contextlib.closing(Connections(unfinished, readonly=False)) as connections:
+                    with translated(unfinished):
+                        migrate(connections.get())
+                    with connections.writing() as connection:
+                        insert_recipe(connection, recipe, RecipeState.ACTIVE)
+                    cls(connections).renew_identity()
+                fault_point("store.create")
+                os.link(unfinished, path)  # unlike a rename, it does not take the place of a library made meanwhile
         except FileExistsError as error:
             raise LibraryError(f"There is a library at {directory} already.") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
+        except OSError as error:
+            raise LibraryError(f"No library can be made at {directory}: {error.strerror}.") from error
         fault_point("store.created")
         return cls.open(directory)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
+from indexer.files import move, passing_file
 from indexer.library import Library, writer_lock
 from indexer.store import FILE_NAME, Store, check_copy, is_library
 
@@ -27,9 +26,8 @@ def backup(library: Library, path: Path, *, overwrite: bool = False) -> int:
     with _beside(path) as temporary:
         library.store.copy_to(temporary)
         check_copy(temporary)
-        _flush(temporary)
         fault_point("backup.written")
-        temporary.replace(path)
+        move(temporary, path)
     fault_point("backup.done")
     return path.stat().st_size
 
@@ -56,9 +54,7 @@ def restore(path: Path, directory: Path, *, replace: bool = False, wait: float =
         if is_library(directory):
             _replace(directory, temporary)
         else:
-            _flush(temporary)
-            temporary.replace(directory / FILE_NAME)
-            fault_point("restore.moved")
+            move(temporary, directory / FILE_NAME)
     _drop_indexes(directory)
     Store.open(directory).close()  # an older backup is brought up to date
 
@@ -76,9 +72,8 @@ def _replace(directory: Path, copy: Path) -> None:
     for name in (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", FILE_NAME):
         if (directory / name).exists():
             (directory / name).replace(aside / name)
-    _flush(copy)
     fault_point("restore.aside")
-    copy.replace(directory / FILE_NAME)
+    move(copy, directory / FILE_NAME)
 
 
 def _renew(path: Path) -> None:
@@ -111,19 +106,8 @@ def _copy(source: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """An empty file beside ``path``, readable by its user alone; gone afterwards unless it was moved to its place."""
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        with passing_file(path) as temporary:
+            yield temporary
     except OSError as error:
-        raise LibraryError(f"Nothing can be written to {path.parent}: {error.strerror}.") from error
-    os.close(descriptor)
-    try:
-        yield Path(name)
-    finally:
-        for leftover in (name, f"{name}-wal", f"{name}-shm", f"{name}-journal"):
-            Path(leftover).unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
+        raise LibraryError(f"{path} could not be written: {error.strerror or error}.") from error

@@ -5,7 +5,7 @@
 A real library of every size is built first (a document is 100 chunks of words, its full-text rows and embeddings as
 `add` writes them), then each method runs in a process of its own: build, save, open, a query at k=10 (p50, p95, p99),
 recall@10 against brute force, memory that the index adds, bytes on disk. Embeddings: distinct sentences of the sample
-documents under the default encoder, each repeated with noise (cosine to its origin about 0.95) to the size asked for.
+documents under the default encoder, and as many more as the size asks for between two of them, with noise.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from indexer.store import FoundFile, Store
 
 DIMENSION = 384
 QUERIES = 200
+NOISE = 0.2
 CHUNKS_A_DOCUMENT = 100
 METHODS = ("library", "flat", "hnsw32", "ivf_sq8")
 
@@ -48,28 +49,30 @@ def real_rows(folder: Path) -> np.ndarray:
         path.read_text("utf-8") for path in sorted(Path("data/samples").rglob("*")) if path.suffix in {".txt", ".md"}
     ]
     found = [sentence.span.of(text).strip() for text in texts for sentence in sentences(text)]
-    distinct = [sentence for sentence in dict.fromkeys(found) if len(sentence) > 20][:6000]
+    distinct = [sentence for sentence in dict.fromkeys(found) if len(sentence) > 20][:3000]
     rows = load_encoder("e5-small", settings=load_settings()).encode_documents(distinct)
     np.save(kept, rows)
     return rows
 
 
+def between(rows: np.ndarray, random: np.random.Generator, count: int) -> np.ndarray:
+    """Rows of unit length somewhere between two real ones, with noise: as many texts as are asked for, all distinct."""
+    one, other = rows[random.integers(0, len(rows), (2, count))]
+    share = random.uniform(0.5, 1.0, (count, 1))
+    made = share * one + (1 - share) * other + random.normal(scale=NOISE / np.sqrt(DIMENSION), size=(count, DIMENSION))
+    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+
+
 def batches(rows: np.ndarray, size: int, batch: int = 10_000) -> Iterator[np.ndarray]:
-    """``size`` rows of unit length around the real ones, the same for the same size."""
+    """``size`` rows, the same for the same size."""
     random = np.random.default_rng(7)
     for first in range(0, size, batch):
-        count = min(batch, size - first)
-        noise = random.normal(scale=0.33 / np.sqrt(DIMENSION), size=(count, DIMENSION))
-        made = rows[random.integers(0, len(rows), count)] + noise
-        yield (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+        yield between(rows, random, min(batch, size - first))
 
 
 def queries_of(rows: np.ndarray) -> np.ndarray:
-    random = np.random.default_rng(11)
-    made = rows[random.integers(0, len(rows), QUERIES)] + random.normal(
-        scale=0.4 / np.sqrt(DIMENSION), size=(QUERIES, DIMENSION)
-    )
-    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+    """Rows made like the others, but not among them."""
+    return between(rows, np.random.default_rng(11), QUERIES)
 
 
 def words(random: np.random.Generator, count: int) -> str:
