@@ -1,0 +1,108 @@
+"""What clusters are about in words: the terms of each that the others lack, by class-based TF-IDF.
+
+The weight of a term is its share in the cluster times log(1 + A / f), with A the mean number of terms of a cluster and
+f the term's number in all (Grootendorst, "BERTopic: neural topic modeling with a class-based TF-IDF procedure", 2022).
+Terms are words and phrases of two words; stop words, numbers and single letters are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from indexer.clusters.stopwords import STOPWORDS
+from indexer.words import HAN, words
+
+TERMS = 8
+IN_LABEL = 3
+_LEAST_SHARE = 0.1
+_MOST_SHARE = 0.6
+_PHRASE = 0.3
+_SENTENCE = re.compile(r"[.!?,;:()\[\]\n。！？，；：、（）《》“”\"|]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermCounts:
+    """How often each term stands in a cluster's texts, in how many of the texts, and how many texts there are."""
+
+    total: Counter[str]
+    texts: Counter[str]
+    count: int
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> TermCounts:
+        total: Counter[str] = Counter()
+        holding: Counter[str] = Counter()
+        count = 0
+        for text in texts:
+            found = Counter(terms(text))
+            total.update(found)
+            holding.update(found.keys())
+            count += 1
+        return cls(total, holding, count)
+
+    def __add__(self, other: TermCounts) -> TermCounts:
+        return TermCounts(self.total + other.total, self.texts + other.texts, self.count + other.count)
+
+
+def terms(text: str) -> Iterator[str]:
+    """The words of a text that say something, and the phrases of two neighbouring ones."""
+    for part in _SENTENCE.split(text):
+        previous = ""
+        for word in words(part):
+            if word in STOPWORDS or len(word) < (2 if HAN.match(word) else 3):
+                previous = ""
+                continue
+            yield word
+            if previous:
+                yield previous + word if HAN.match(previous) and HAN.match(word) else f"{previous} {word}"
+            previous = word
+
+
+def telling_terms(clusters: Sequence[TermCounts]) -> list[tuple[str, ...]]:
+    """The most telling terms of each cluster, best first; a phrase takes the place of its words."""
+    everywhere: Counter[str] = Counter()
+    texts: Counter[str] = Counter()
+    for counts in clusters:
+        everywhere.update(counts.total)
+        texts.update(counts.texts)
+    documents = sum(counts.count for counts in clusters)
+    mean = sum(everywhere.values()) / max(len(clusters), 1)
+    common = {term for term, holding in texts.items() if len(clusters) > 1 and holding > _MOST_SHARE * documents}
+    return [_best(counts, everywhere, mean, common) for counts in clusters]
+
+
+def _best(counts: TermCounts, everywhere: Counter[str], mean: float, common: set[str]) -> tuple[str, ...]:
+    least = max(min(2, counts.count), _LEAST_SHARE * counts.count)
+    size = max(sum(counts.total.values()), 1)
+    weights = {
+        term: number / size * float(np.log(1 + mean / everywhere[term])) * counts.texts[term] / counts.count
+        for term, number in counts.total.items()
+        if counts.texts[term] >= least and term not in common
+    }
+    chosen: list[str] = []
+    for term in sorted(weights, key=lambda term: (-weights[term], term)):
+        if len(chosen) == TERMS:
+            break
+        if not any(term in other or other in term for other in chosen):
+            chosen.append(_phrase_for(term, weights, counts) or term)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _phrase_for(term: str, weights: dict[str, float], counts: TermCounts) -> str | None:
+    """The phrase that a word mostly stands in, when there is one: "nations" is "six nations"."""
+    phrases = [
+        other
+        for other in weights
+        if other != term and term in other and counts.total[other] > _PHRASE * counts.total[term]
+    ]
+    return max(phrases, key=lambda phrase: (weights[phrase], phrase), default=None)
+
+
+def label_of(found: Sequence[str], fallback: str) -> str:
+    """A cluster's name: its first terms, or the title of its most central document when it has none."""
+    return ", ".join(found[:IN_LABEL]) or fallback
