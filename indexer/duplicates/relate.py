@@ -20,6 +20,9 @@ CONTAINED_CHARS = 200
 OWN_PART = 0.6
 """With boilerplate left out, a near-duplicate must still reach this part of the threshold."""
 
+SHORTER = 0.8
+"""How long a contained document may be at most, as a part of the one that holds it."""
+
 ALIKE_AS_A_WHOLE = 0.9
 """Two texts this alike are near-duplicates even if all of it is boilerplate: two copies of a licence."""
 
@@ -40,12 +43,18 @@ def relate(alignment: Alignment, threshold: float = THRESHOLD) -> Relation | Non
         if alignment.raw_jaccard >= ALIKE_AS_A_WHOLE or alignment.jaccard >= OWN_PART * threshold:
             return Relation.VERSION
         return Relation.BOILERPLATE
-    sides = ((alignment.share_a_in_b, alignment.own_a), (alignment.share_b_in_a, alignment.own_b))
-    if any(share >= CONTAINED and own >= CONTAINED_CHARS for share, own in sides):
+    if _contained(alignment):
         return Relation.TRANSLATION if other_scripts(alignment) else Relation.CONTAINED
     if alignment.raw_jaccard - alignment.jaccard > SHARED_BOILERPLATE:
         return Relation.BOILERPLATE
     return None
+
+
+def _contained(alignment: Alignment) -> bool:
+    """Whether most of the shorter document, which has something of its own, is found in a clearly longer one."""
+    shorter, share = min((alignment.own_a, alignment.share_a_in_b), (alignment.own_b, alignment.share_b_in_a))
+    longer = max(alignment.own_a, alignment.own_b)
+    return share >= CONTAINED and shorter >= CONTAINED_CHARS and shorter <= SHORTER * longer
 
 
 def other_scripts(alignment: Alignment) -> bool:

@@ -1,4 +1,4 @@
-"""The verbs about the collection as a whole: duplicates, clusters, classify."""
+"""The verb duplicates: groups of what is nearly the same, and what differs."""
 
 from __future__ import annotations
 

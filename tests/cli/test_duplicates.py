@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Longdoc
+from tests.duplicates.memory import prose
+
+
+@pytest.fixture
+def folder(longdoc: Longdoc, tmp_path: Path) -> Path:
+    path = tmp_path / "folder"
+    path.mkdir()
+    contract = prose(1, 30)
+    (path / "contract_v1.txt").write_text(contract + "The rent is 900 euro a month. " + prose(2, 10))
+    (path / "contract_v2.txt").write_text(contract + "The rent is 950 euro a month. " + prose(2, 10))
+    (path / "copy.txt").write_text(contract + "The rent is 900 euro a month. " + prose(2, 10))
+    (path / "other.txt").write_text(prose(9, 30))
+    assert longdoc("add", path).code == 0
+    return path
+
+
+def test_groups_have_relations_figures_and_differences(longdoc: Longdoc, folder: Path) -> None:
+    answer = longdoc("duplicates", "--json").json
+    identical, version = answer["groups"]
+    assert identical["relation"] == "identical"
+    assert {Path(p).name for d in identical["documents"] for p in d["paths"]} == {"contract_v1.txt", "copy.txt"}
+    assert version["relation"] == "version"
+    assert 0.9 < version["similarity"] < 1
+    (pair,) = version["pairs"]
+    assert pair["share_a_in_b"] > 0.95
+    (differences,) = version["differences"]
+    (difference,) = differences["shown"]
+    assert difference["facts"] == [{"kind": "number", "before": ["900"], "after": ["950"]}]
+    assert "highest version number (2)" in version["keep"]["reason"]
+    assert answer["documents"] == 3
+
+
+def test_people_read_what_differs(longdoc: Longdoc, folder: Path) -> None:
+    outcome = longdoc("duplicates")
+    assert "number 900 -> 950" in outcome.out
+    assert "keep 2" in outcome.out or "keep 1" in outcome.out
+    assert "2 groups among 3 documents" in outcome.err
+
+
+def test_a_higher_threshold_leaves_versions_out(longdoc: Longdoc, folder: Path) -> None:
+    groups = longdoc("duplicates", "--threshold", "1", "--json").json["groups"]
+    assert [group["relation"] for group in groups] == ["identical"]
+
+
+def test_a_csv_report_lists_every_file(longdoc: Longdoc, folder: Path, tmp_path: Path) -> None:
+    assert longdoc("duplicates", "--csv", tmp_path / "report.csv").code == 0
+    table = (tmp_path / "report.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert len(table) == 1 + 2 + 3
+    failed = longdoc("duplicates", "--csv", tmp_path / "missing" / "report.csv")
+    assert (failed.code, "cannot be written" in failed.err) == (1, True)
