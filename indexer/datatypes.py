@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -278,6 +279,11 @@ class StoredDocument:
     tags: tuple[str, ...]
     added: str
     seconds: float
+
+    @property
+    def display_title(self) -> str:
+        """What a person sees as its name: its title, else its file's name without the ending."""
+        return self.title or (PurePath(self.paths[0]).stem if self.paths else f"document {self.id}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def document_json(document: StoredDocument) -> dict[str, Any]:
 
 
 def name_of(document: StoredDocument) -> str:
-    """What a list calls a document: its title, and the path it lies at."""
+    """What a list calls a document: its title where it has one, and the path it lies at."""
     path = document.paths[0] if document.paths else ""
     more = f" (and {len(document.paths) - 1} more)" if len(document.paths) > 1 else ""
     return f"{document.title} - {path}{more}" if document.title and document.title != path else path + more

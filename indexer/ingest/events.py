@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from indexer.datatypes import Chunk, Document, Heading
+from indexer.datatypes import Chunk, Document, Heading, Status
 
 if TYPE_CHECKING:
-    from indexer.parse import Reading, ReadOptions
+    from indexer.parse import Member, Reading, ReadOptions
     from indexer.store import FoundFile, StoredPage
 
 
@@ -20,13 +21,52 @@ class ReadFunction(Protocol):
     def __call__(self, path: Path, options: ReadOptions) -> AbstractContextManager[Reading]: ...
 
 
+class UnpackFunction(Protocol):
+    """How a file gives the documents in it: ``indexer.parse.unpack``, or a stand-in for it."""
+
+    def __call__(self, path: Path, options: ReadOptions) -> AbstractContextManager[Iterable[Member]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A file to look into; ``document_id`` is the document that lay there so far, ``retry`` whether to read it anew."""
+    """A file to look into; ``document_id`` is the document that lay there so far.
+
+    A file inside an archive has a ``container`` (its ``file`` carries the container's size and time of change, by which
+    the next run knows that nothing changed) and lies at ``content`` for the moment, ``inner_bytes`` long. The first
+    member of a container is kept with no time of change until all the others are in: a run that is cut short looks into
+    the container again.
+    """
 
     file: FoundFile
     document_id: int | None = None
-    retry: bool = False
+    container: FoundFile | None = None
+    content: Path | None = None
+    inner_bytes: int = 0
+
+    @property
+    def on_disk(self) -> str:
+        """The path of the file that holds the bytes: the container's, for a member."""
+        return self.file.path if self.container is None else self.container.path
+
+    @property
+    def size_on_disk(self) -> int:
+        return self.file.size if self.container is None else self.container.size
+
+    @property
+    def bytes(self) -> int:
+        return self.file.size if self.container is None else self.inner_bytes
+
+    @property
+    def unsettled(self) -> Task:
+        """The task with a time of change that no file has, so that the next run looks again."""
+        return replace(self, file=replace(self.file, mtime_ns=0))
+
+    @property
+    def settled(self) -> Task:
+        """The task with its container's time of change."""
+        return (
+            self if self.container is None else replace(self, file=replace(self.file, mtime_ns=self.container.mtime_ns))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +100,21 @@ class Twin:
 
 
 @dataclass(frozen=True, slots=True)
-class Unopened:
-    """A file whose bytes could not be had; ``vanished`` when it is not there any more."""
+class Refused:
+    """A file whose bytes could not be had: it is not there any more, or (``passing``) that may be otherwise soon."""
 
     task: Task
+    status: Status
     reason: str
     vanished: bool = False
+    passing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileDone:
+    """A file has been looked into, with all that it holds."""
+
+    task: Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +155,4 @@ class ReaderDone:
     error: Exception | None = field(default=None)
 
 
-Event = Known | Twin | Unopened | Opened | DocumentPart | Closed | Dropped | ReaderDone
+Event = Known | Twin | Refused | FileDone | Opened | DocumentPart | Closed | Dropped | ReaderDone

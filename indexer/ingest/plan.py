@@ -11,22 +11,30 @@ from indexer.ingest.events import Task
 from indexer.ingest.scan import Scan
 from indexer.store import FoundFile, Source, Store, StoredFile
 
+MEMBER_MARK = "!/"
+"""Stands between an archive's path and the name of a file inside it, as in ``indexer.parse``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Files to look into, reports of those that are as they were, and recorded paths where nothing lies any more."""
+    """What a run has to do.
+
+    ``tasks`` are files to look into, and ``behind`` the paths recorded of each so far (an archive's members);
+    ``unchanged`` tells of those that are as they were; ``gone`` are recorded paths where nothing lies any more.
+    """
 
     tasks: tuple[Task, ...]
+    behind: Mapping[str, tuple[str, ...]]
     unchanged: tuple[FileReport, ...]
     gone: tuple[StoredFile, ...]
     warnings: tuple[str, ...]
 
     def without(self, paths: Collection[str]) -> Plan:
-        """The plan with some paths left as they are."""
+        """The plan with some files left as they are."""
         return replace(
             self,
             tasks=tuple(task for task in self.tasks if task.file.path not in paths),
-            gone=tuple(file for file in self.gone if file.path not in paths),
+            gone=tuple(file for file in self.gone if not any(is_under(file.path, path) for path in paths)),
         )
 
 
@@ -36,22 +44,22 @@ def make_plan(store: Store, roots: Sequence[str], found: Scan, again: frozenset[
     Documents whose status is in ``again`` are looked into once more although their files did not change. A folder that
     had documents and is now empty may be a disk that is not mounted: nothing below it counts as gone.
     """
-    recorded = {file.path: file for file in store.files()}
-    statuses = _statuses(store, again)
+    recorded = _by_file(store, {file.path for file in found.files})
+    retried = _ids_with(store, again)
     sources = store.sources()
     tasks: list[Task] = []
+    behind: dict[str, tuple[str, ...]] = {}
     unchanged: list[StoredFile] = []
     for file in found.files:
-        known = recorded.get(file.path)
-        retry = known is not None and known.document_id in statuses
-        if known is not None and not retry and (known.size, known.mtime_ns) == (file.size, file.mtime_ns):
-            unchanged.append(known)
-        else:
-            document_id = known.document_id if known is not None else None
-            found_file = replace(file, source_id=source_of(file.path, sources))
-            tasks.append(Task(found_file, document_id, retry))
+        known = recorded.get(file.path, [])
+        if known and all(_is_as_it_was(one, file) and one.document_id not in retried for one in known):
+            unchanged.extend(known)
+            continue
+        document_id = next((one.document_id for one in known if one.path == file.path), None)
+        tasks.append(Task(replace(file, source_id=source_of(file.path, sources)), document_id))
+        behind[file.path] = tuple(one.path for one in known)
     gone, warnings = _gone(roots, found, recorded)
-    return Plan(tuple(tasks), _unchanged_reports(store, unchanged), gone, warnings)
+    return Plan(tuple(tasks), behind, _unchanged_reports(store, unchanged), gone, warnings)
 
 
 def source_of(path: str, sources: Iterable[Source]) -> int | None:
@@ -61,40 +69,55 @@ def source_of(path: str, sources: Iterable[Source]) -> int | None:
 
 
 def is_under(path: str, root: str) -> bool:
-    """Whether a path is a root or lies somewhere below it."""
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+    """Whether a path is a root, lies somewhere below it, or inside it when it is an archive."""
+    return path == root or path.startswith((root.rstrip(os.sep) + os.sep, root + MEMBER_MARK))
 
 
-def _statuses(store: Store, again: frozenset[Status]) -> set[int]:
-    if not again:
-        return set()
-    return {document.id for document in store.documents(tuple(again))}
+def _is_as_it_was(recorded: StoredFile, file: FoundFile) -> bool:
+    return (recorded.size, recorded.mtime_ns) == (file.size, file.mtime_ns)
+
+
+def _by_file(store: Store, there: Collection[str]) -> dict[str, list[StoredFile]]:
+    """What is recorded, by the path of the file on disk that holds it."""
+    recorded: dict[str, list[StoredFile]] = {}
+    for file in store.files():
+        recorded.setdefault(_on_disk(file.path, there), []).append(file)
+    return recorded
+
+
+def _on_disk(path: str, there: Collection[str]) -> str:
+    """The archive that a member's path lies in, if that is there; else the path itself."""
+    place = path.find(MEMBER_MARK)
+    while place >= 0 and path not in there:
+        if path[:place] in there:
+            return path[:place]
+        place = path.find(MEMBER_MARK, place + 1)
+    return path
+
+
+def _ids_with(store: Store, statuses: frozenset[Status]) -> set[int]:
+    return {document.id for document in store.documents(tuple(statuses))} if statuses else set()
 
 
 def _gone(
-    roots: Sequence[str], found: Scan, recorded: Mapping[str, StoredFile]
+    roots: Sequence[str], found: Scan, recorded: Mapping[str, list[StoredFile]]
 ) -> tuple[tuple[StoredFile, ...], tuple[str, ...]]:
     there = {file.path for file in found.files}
     closed = [unreadable.path for unreadable in found.unreadable]
     gone: dict[str, StoredFile] = {}
     warnings: list[str] = []
     for root in roots:
-        below = [file for path, file in recorded.items() if is_under(path, root)]
-        missing = [file for file in below if file.path not in there]
-        if below and root not in there and not _any_under(found.files, root):
+        below = [path for path in recorded if is_under(path, root)]
+        if below and not any(is_under(path, root) for path in there):
             warnings.append(
                 f"{root} is empty now and held {len(below)} documents: they are kept, since a disk may not be mounted. "
                 f"`longdoc remove {root}` removes them."
             )
             continue
-        gone.update(
-            (file.path, file) for file in missing if not any(is_under(file.path, closed_path) for closed_path in closed)
-        )
+        for path in below:
+            if path not in there and not any(is_under(path, one) for one in closed):
+                gone.update((file.path, file) for file in recorded[path])
     return tuple(gone.values()), tuple(warnings)
-
-
-def _any_under(files: Iterable[FoundFile], root: str) -> bool:
-    return any(is_under(file.path, root) for file in files)
 
 
 def _unchanged_reports(store: Store, files: Sequence[StoredFile]) -> tuple[FileReport, ...]:

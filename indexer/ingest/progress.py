@@ -7,11 +7,15 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from indexer.ingest.events import Task
 from indexer.ingest.sample import kind_of
 from indexer.store import FoundFile
 
 WINDOW_SECONDS = 60.0
 """The pace is that of the last minute: a slow start (loading the encoder) does not spoil the estimate for long."""
+
+_UNSURE = 0.95
+"""How much of a file counts as done at most while it is not known how much text it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Meter:
         self._left: Counter[str] = Counter()
         self._done: Counter[str] = Counter()
         self._dealt: Counter[str] = Counter()
+        self._credited: dict[str, int] = {}
         self._documents_total = self._documents = self._tokens = 0
         for file in files:
             self._left[kind_of(file.path)] += file.size
@@ -55,18 +60,34 @@ class Meter:
         self._tokens += tokens
         self._remember()
 
-    def dealt_with(self, file: FoundFile, size: int, tokens: int) -> None:
-        """Count bytes of a file whose text is stored, and the tokens that they held."""
-        kind = kind_of(file.path)
-        self._left[kind] -= size
-        self._done[kind] += size
-        self._dealt[kind] += tokens
-        self._path = file.path
+    def dealt_with(self, task: Task, tokens: int, written: int, reached: float | None = None) -> None:
+        """Count tokens whose text is stored.
+
+        ``reached`` is the share of the document that they end at, if that is known yet; else its bytes count as they
+        are ``written``.
+        """
+        size, credited = task.size_on_disk, self._credited.get(task.on_disk, 0)
+        if reached is not None and task.container is None:
+            target = int(size * reached)
+        else:
+            target = min(credited + written, int(size * _UNSURE))
+        self._dealt[kind_of(task.on_disk)] += tokens
+        self._credit(task, max(target, credited))
         self._remember()
 
-    def finished(self) -> None:
-        """Count a document."""
+    def finished(self, task: Task) -> None:
+        """Count a file, with whatever bytes of it were not counted yet."""
+        self._credit(task, task.size_on_disk)
+        del self._credited[task.on_disk]
         self._documents += 1
+        self._remember()
+
+    def _credit(self, task: Task, target: int) -> None:
+        kind, more = kind_of(task.on_disk), target - self._credited.get(task.on_disk, 0)
+        self._credited[task.on_disk] = target
+        self._left[kind] -= more
+        self._done[kind] += more
+        self._path = task.file.path
 
     @property
     def seconds(self) -> float:

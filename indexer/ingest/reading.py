@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,20 +20,23 @@ from indexer.ingest.events import (
     DocumentPart,
     Dropped,
     Event,
+    FileDone,
     Known,
     Opened,
     ReaderDone,
     ReadFunction,
+    Refused,
     Stages,
     Task,
     Twin,
-    Unopened,
+    UnpackFunction,
 )
+from indexer.ingest.plan import MEMBER_MARK
 from indexer.ingest.scan import look_at
 from indexer.store import StoredPage
 
 if TYPE_CHECKING:
-    from indexer.parse import Reading, ReadOptions
+    from indexer.parse import Member, Reading, ReadOptions
 
 PART_CHUNKS = 64
 """Chunks handed over at once."""
@@ -47,15 +50,18 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """How the reading thread works: what reads a file, what counts tokens, and how chunks are cut."""
+    """How the reading thread works: what reads a file, what counts tokens, how chunks are cut, what is known."""
 
     read: ReadFunction
+    unpack: UnpackFunction
     options: ReadOptions
     count_tokens: TokenCounter
     chunk_tokens: int
     chunk_minimum: int
     known: Callable[[str], int | None]
     """The id of the document made of bytes with this sha256, unless it is to be read anew."""
+    at_path: Callable[[str], int | None]
+    """The id of the document that lay at a path when the library last looked."""
 
 
 @dataclass(slots=True)
@@ -92,6 +98,15 @@ class _Watch:
         return pages, headings
 
 
+@dataclass(slots=True)
+class _Held:
+    """What a file turned out to hold: a document that it is itself, others, or a reason why that cannot be told."""
+
+    itself: bool = False
+    count: int = 0
+    refusal: Refused | None = None
+
+
 class FileReader:
     """Looks into one file after another and hands over what it finds; runs in a thread of its own."""
 
@@ -114,17 +129,65 @@ class FileReader:
         self._hand_over(ReaderDone(error))
 
     def _file(self, task: Task) -> None:
+        """A file on disk: itself, or the documents that an archive or a mail holds, and then itself."""
         try:
-            sha256 = sha256_of(task.file.path)
+            sha256 = sha256_of(Path(task.file.path))
         except OSError as error:
-            vanished = isinstance(error, FileNotFoundError)
-            reason = "the file vanished before it could be read" if vanished else _why(error)
-            self._hand_over(Unopened(task, reason, vanished))
+            self._hand_over(_unopened(task, error))
+            self._hand_over(FileDone(task))
             return
-        known = None if task.retry else self._plan.known(sha256)
+        known = self._plan.known(sha256)
         if known is not None:
             self._hand_over(Known(task, known))
-        elif sha256 in self._met:
+        else:
+            held = self._members(task)
+            if held.itself:
+                self._bytes(task, sha256)
+            elif held.refusal is not None:
+                self._hand_over(held.refusal)
+            elif not held.count and not self._stopping.is_set():
+                self._hand_over(Refused(task, Status.EMPTY, "there are no documents in it"))
+        if not self._stopping.is_set():
+            self._hand_over(FileDone(task))
+
+    def _members(self, task: Task) -> _Held:
+        """Hand over the documents inside a file, and say what it is itself."""
+        held = _Held()
+        with self._plan.unpack(Path(task.file.path), self._plan.options) as members:
+            for member in members:
+                if self._stopping.is_set():
+                    break
+                if member.name is not None:
+                    held.count += 1
+                    self._member(task, member.name, member, first=held.count == 1)
+                elif member.status is None:
+                    held.itself = True
+                else:
+                    held.refusal = Refused(task, member.status, member.reason or "it could not be unpacked")
+        return held
+
+    def _member(self, task: Task, name: str, member: Member, *, first: bool) -> None:
+        path = task.file.path + MEMBER_MARK + name
+        file = replace(task.file, path=path, mtime_ns=0 if first else task.file.mtime_ns)
+        inner = Task(file, self._plan.at_path(path), task.file, member.path, member.bytes)
+        if member.path is None:
+            status, reason = member.status or Status.FAILED, member.reason or "it could not be unpacked"
+            self._hand_over(Refused(inner, status, reason))
+            return
+        try:
+            sha256 = sha256_of(member.path)
+        except OSError as error:
+            self._hand_over(_unopened(inner, error))
+            return
+        known = self._plan.known(sha256)
+        if known is not None:
+            self._hand_over(Known(inner, known))
+        else:
+            self._bytes(inner, sha256)
+
+    def _bytes(self, task: Task, sha256: str) -> None:
+        """Bytes that the library does not know."""
+        if sha256 in self._met:
             self._hand_over(Twin(task, sha256))
         else:
             self._met.add(sha256)
@@ -135,7 +198,7 @@ class FileReader:
         watch = _Watch()
         started = time.perf_counter()
         try:
-            with self._plan.read(Path(task.file.path), self._plan.options) as reading:
+            with self._plan.read(task.content or Path(task.file.path), self._plan.options) as reading:
                 if not self._chunks(reading, watch):
                     self._hand_over(Dropped())
                     return
@@ -178,10 +241,10 @@ class FileReader:
                 return
 
 
-def sha256_of(path: str) -> str:
+def sha256_of(path: Path) -> str:
     """The sha256 of a file's bytes, in hex. Raises OSError."""
     digest = hashlib.sha256()
-    with Path(path).open("rb") as file:
+    with path.open("rb") as file:
         while block := file.read(_HASHED_AT_ONCE):
             digest.update(block)
     return digest.hexdigest()
@@ -189,12 +252,16 @@ def sha256_of(path: str) -> str:
 
 def changed(task: Task) -> bool:
     """Whether a file is not any more what it was when the run found it."""
+    before = task.container or task.file
     try:
-        now = look_at(task.file.path)
+        now = look_at(before.path)
     except OSError:
         return True
-    return now is None or (now.size, now.mtime_ns) != (task.file.size, task.file.mtime_ns)
+    return now is None or (now.size, now.mtime_ns) != (before.size, before.mtime_ns)
 
 
-def _why(error: OSError) -> str:
-    return f"the file cannot be opened: {(error.strerror or str(error)).lower()}"
+def _unopened(task: Task, error: OSError) -> Refused:
+    if isinstance(error, FileNotFoundError):
+        return Refused(task, Status.FAILED, "the file vanished before it could be read", vanished=True)
+    reason = f"the file cannot be opened: {(error.strerror or str(error)).lower()}"
+    return Refused(task, Status.FAILED, reason, passing=True)

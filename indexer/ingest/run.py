@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from indexer.chunk import TokenCounter
 from indexer.datatypes import Encoder, Estimate, FileReport, RunReport, Status
 from indexer.errors import DocumentNotFoundError, LongdocError
-from indexer.ingest.events import ReadFunction, Stages
+from indexer.ingest.events import ReadFunction, Stages, UnpackFunction
 from indexer.ingest.pipeline import Pipeline
 from indexer.ingest.plan import Plan, is_under, make_plan
 from indexer.ingest.progress import Meter, Progress
@@ -161,7 +161,7 @@ class Run:
         self.warnings.extend(plan.warnings)
         for unchanged in plan.unchanged:
             self._told(unchanged, Stages())
-        self._updated = {task.file.path for task in plan.tasks if task.document_id is not None}
+        self._updated = {path for task in plan.tasks for path in plan.behind[task.file.path]}
         if plan.tasks:
             self._pipeline(plan)
         if not self._listener.stopping.is_set():
@@ -191,11 +191,24 @@ class Run:
 
         def known(sha256: str) -> int | None:
             document = store.find_by_sha256(sha256)
-            return None if document is None else document.id
+            return None if document is None or document.status in self._options.again else document.id
+
+        def at_path(path: str) -> int | None:
+            file = store.file(path)
+            return None if file is None else file.document_id
 
         count: TokenCounter = encoder.count_tokens
         limit = min(recipe.chunk_tokens, encoder.max_tokens)
-        return ReadPlan(self._read, self._options.reading, count, limit, recipe.chunk_minimum, known)
+        return ReadPlan(
+            read=self._read,
+            unpack=_unpacker(),
+            options=self._options.reading,
+            count_tokens=count,
+            chunk_tokens=limit,
+            chunk_minimum=recipe.chunk_minimum,
+            known=known,
+            at_path=at_path,
+        )
 
     def _told(self, report: FileReport, stages: Stages) -> None:
         self._reports.append(report)
@@ -203,9 +216,12 @@ class Run:
 
     def _remove(self, plan: Plan) -> None:
         """Forget paths where nothing lies any more; a document that lies elsewhere too has only moved."""
-        for file in plan.gone:
-            if (document_id := self._library.store.unlink(file.path)) is not None:
-                self._told(FileReport(file.path, Status.REMOVED, document_id=document_id), Stages())
+        met = {report.path for report in self._reports}
+        gone = [file.path for file in plan.gone]
+        gone.extend(path for task in plan.tasks for path in plan.behind[task.file.path] if path not in met)
+        for path in gone:
+            if (document_id := self._library.store.unlink(path)) is not None:
+                self._told(FileReport(path, Status.REMOVED, document_id=document_id), Stages())
 
     def _report(self) -> RunReport:
         count = dict.fromkeys(("added", "updated", "unchanged", "failed", "removed"), 0)
@@ -250,6 +266,12 @@ def _reader() -> ReadFunction:
     from indexer.parse import read
 
     return read
+
+
+def _unpacker() -> UnpackFunction:
+    from indexer.parse import unpack
+
+    return unpack
 
 
 def _roots(library: Library, paths: Sequence[str]) -> list[str]:

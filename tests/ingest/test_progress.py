@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from indexer.ingest.events import Task
 from indexer.ingest.progress import Meter
 from indexer.store import FoundFile
 
@@ -13,26 +14,31 @@ class Clock:
 
 def test_the_time_left_goes_by_the_tokens_that_each_kind_of_file_gives() -> None:
     clock = Clock()
-    text, scan = FoundFile("a.txt", 1_000, 0), FoundFile("b.pdf", 50_000, 0)
-    meter = Meter([text, scan, FoundFile("c.pdf", 100_000, 0)], clock)
+    text, scan = Task(FoundFile("a.txt", 1_000, 0)), Task(FoundFile("b.pdf", 50_000, 0))
+    meter = Meter([text.file, scan.file, FoundFile("c.pdf", 100_000, 0)], clock)
     assert meter.progress().seconds_left is None
     clock.now = 100.0
     meter.dealt_with(text, 0, 0)
     clock.now = 120.0
     meter.encoded(250)
-    meter.dealt_with(text, 1_000, 250)
+    meter.dealt_with(text, 250, 990, 1.0)
     clock.now = 140.0
     meter.encoded(150)
-    meter.dealt_with(scan, 50_000, 150)
+    meter.dealt_with(scan, 150, 600, 1.0)
     progress = meter.progress()
     assert (progress.tokens, progress.tokens_per_second) == (400, 10.0)
     assert progress.seconds_left == 300 / 10
     assert (progress.bytes_done, progress.bytes_total) == (51_000, 151_000)
 
 
-def test_documents_are_counted() -> None:
-    meter = Meter([FoundFile("a.txt", 10, 0), FoundFile("b.txt", 0, 0)], Clock())
-    meter.dealt_with(FoundFile("a.txt", 10, 0), 10, 3)
-    meter.finished()
+def test_a_document_whose_end_is_not_known_is_not_done_before_it_is_finished() -> None:
+    task = Task(FoundFile("a.txt", 1_000, 0))
+    meter = Meter([task.file, FoundFile("b.txt", 0, 0)], Clock())
+    meter.dealt_with(task, 3, 400)
+    assert meter.progress().bytes_done == 400
+    meter.dealt_with(task, 3, 4_000)
+    assert meter.progress().bytes_done == 950
+    meter.finished(task)
     progress = meter.progress()
     assert (progress.documents_done, progress.documents_total, progress.path) == (1, 2, "a.txt")
+    assert progress.bytes_done == 1_000

@@ -1,0 +1,184 @@
+"""Documents on their way into the store: parts that wait for embeddings, written in order, shown when complete."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from indexer.datatypes import Document, FileReport, Status, Vector
+from indexer.ingest.encoding import Credits, Encoded, Lookahead, Text
+from indexer.ingest.events import Closed, DocumentPart, Stages, Task
+from indexer.ingest.progress import Meter
+from indexer.ingest.reading import CHANGED
+from indexer.pooling import DocumentPooling
+from indexer.store import DocumentWriter, Store
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A part of a document, and the keys of its chunks that are still being encoded."""
+
+    part: DocumentPart
+    missing: set[bytes]
+
+
+@dataclass(slots=True)
+class OpenDocument:
+    """A document on its way; ``copies`` are further files with the same bytes, which will share it."""
+
+    task: Task
+    sha256: str
+    writer: DocumentWriter
+    pooling: DocumentPooling
+    copies: list[Task] = field(default_factory=list)
+    parts: deque[_Pending] = field(default_factory=deque)
+    closed: Closed | None = None
+    chunks: int = 0
+    chars: int = 0
+    tokens: int = 0
+    encode_seconds: float = 0.0
+    store_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A chunk that gets its embedding when a text is encoded."""
+
+    document: OpenDocument
+    pending: _Pending
+    tokens: int
+
+
+Finished = Callable[[OpenDocument, FileReport, Stages], None]
+
+
+class Assembler:
+    """Brings chunks and embeddings together, in the one thread that writes. ``finished`` hears of whole documents."""
+
+    def __init__(self, store: Store, lookahead: Lookahead, credit: Credits, meter: Meter, finished: Finished) -> None:
+        self._store, self._lookahead, self._credit = store, lookahead, credit
+        self._meter, self._finished = meter, finished
+        self._recipe = store.recipe
+        self._waiting: dict[bytes, list[_Waiting]] = {}
+        self.encoded_tokens = 0
+
+    def open(self, task: Task, sha256: str) -> OpenDocument:
+        """Begin a document that nobody sees yet."""
+        pooling = DocumentPooling(self._recipe.document_pooling, self._recipe.dimension)
+        return OpenDocument(task, sha256, self._store.begin(sha256, task.bytes, ""), pooling)
+
+    def take(self, document: OpenDocument, part: DocumentPart) -> None:
+        """Take a part in: reuse the embeddings the library has, and let the encoder have the other texts."""
+        known = self._store.embeddings_by_hash({key for key in part.keys if key not in self._waiting})
+        pending = _Pending(part, set(part.keys) - known.keys())
+        document.parts.append(pending)
+        texts: list[Text] = []
+        for chunk, key in zip(part.chunks, part.keys, strict=True):
+            if key in known:
+                document.pooling.add(known[key], chunk.tokens)
+                continue
+            if key not in self._waiting:
+                self._waiting[key] = []
+                texts.append(Text(key, chunk.text))
+            self._waiting[key].append(_Waiting(document, pending, chunk.tokens))
+        self._lookahead.put(texts)
+        self._advance(document)
+
+    def close(self, document: OpenDocument, closed: Closed) -> None:
+        """Take note that a document has no further parts."""
+        document.closed = closed
+        self._advance(document)
+
+    def embed(self, batch: Encoded) -> None:
+        """Store a batch at once, and bring on the documents whose chunks it held."""
+        started = time.perf_counter()
+        rows: dict[bytes, Vector] = dict(zip(batch.keys, batch.rows, strict=True))
+        self._store.put_embeddings(rows)
+        spent = time.perf_counter() - started
+        waiting = {key: self._waiting.pop(key) for key in batch.keys}
+        tokens = sum(first.tokens for first, *_ in waiting.values())
+        self.encoded_tokens += tokens
+        self._meter.encoded(tokens)
+        touched: dict[int, OpenDocument] = {}
+        for key, waiters in waiting.items():
+            share = waiters[0].tokens / max(tokens, 1)
+            waiters[0].document.encode_seconds += share * batch.seconds
+            waiters[0].document.store_seconds += share * spent
+            for one in waiters:
+                one.document.pooling.add(rows[key], one.tokens)
+                one.pending.missing.discard(key)
+                touched[id(one.document)] = one.document
+        for document in touched.values():
+            self._advance(document)
+
+    def _advance(self, document: OpenDocument) -> None:
+        """Write the parts at the front whose embeddings are all there; finish the document when nothing is left."""
+        started = time.perf_counter()
+        while document.parts and not document.parts[0].missing:
+            part = document.parts.popleft().part
+            if part.chunks:
+                document.writer.write(part.chunks)
+            document.writer.pages(part.pages, part.headings)
+            self._count(document, part)
+        document.store_seconds += time.perf_counter() - started
+        if document.closed is not None and not document.parts:
+            self._finish(document, document.closed)
+
+    def _count(self, document: OpenDocument, part: DocumentPart) -> None:
+        self._credit.give(len(part.chunks))
+        tokens = sum(chunk.tokens for chunk in part.chunks)
+        document.chunks += len(part.chunks)
+        document.chars += sum(len(chunk.text) for chunk in part.chunks)
+        document.tokens += tokens
+        reached = None
+        if document.closed is not None and (chars := document.closed.document.chars):
+            reached = min(document.chars / chars, 1.0)
+        written = sum(len(chunk.text.encode("utf-8", "replace")) for chunk in part.chunks)
+        self._meter.dealt_with(document.task, tokens, written, reached)
+
+    def _finish(self, document: OpenDocument, closed: Closed) -> None:
+        started = time.perf_counter()
+        read = closed.document
+        if read.status.searchable and not document.chunks:
+            read = replace(read, status=Status.EMPTY, reason=read.reason or "there is no text in it")
+        stages = replace(closed.stages, encode=document.encode_seconds, store=document.store_seconds)
+        if read.status.searchable:
+            document_id = document.writer.finish(
+                read,
+                document.pooling.embedding,
+                seconds=stages.total,
+                files=[task.file for task in (document.task, *document.copies)],
+                replaces=document.task.document_id,
+            )
+        else:
+            document.writer.abandon()
+            document_id = self._record(document, read)
+        stages = replace(stages, store=stages.store + time.perf_counter() - started)
+        self._finished(document, _report(document, read, document_id, stages), stages)
+
+    def _record(self, document: OpenDocument, read: Document) -> int:
+        """Keep why a document has no text. One that changed under the reader is looked at again by the next run."""
+        task = document.task.unsettled if read.reason == CHANGED else document.task
+        sha256 = None if read.reason == CHANGED else document.sha256
+        document_id = self._store.record_failure(read, task.file, sha256, replaces=task.document_id)
+        for copy in document.copies:
+            self._store.link(copy.file, document_id)
+        return document_id
+
+
+def _report(document: OpenDocument, read: Document, document_id: int, stages: Stages) -> FileReport:
+    return FileReport(
+        path=document.task.file.path,
+        status=read.status,
+        reason=read.reason,
+        document_id=document_id,
+        pages=read.page_count,
+        chars=document.chars,
+        chunks=document.chunks,
+        tokens=document.tokens,
+        coverage=read.coverage,
+        seconds=stages.total,
+        remarks=read.remarks,
+    )

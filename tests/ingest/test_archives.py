@@ -1,0 +1,99 @@
+"""Archives and mails: their members are documents of their own, which lie at the archive's path and a mark."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable
+from email.message import EmailMessage
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from indexer.datatypes import RunReport, Status
+from indexer.ingest import remove
+from indexer.library import Library
+from tests.fakes import FakeEncoder
+from tests.ingest.conftest import prose
+
+Run = Callable[..., RunReport]
+
+
+def pack(path: Path, **members: str) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(f"inner/{name}.txt", text)
+
+
+def inside(report: RunReport, folder: Path) -> dict[str, Status]:
+    return {os.path.relpath(file.path, folder): file.status for file in report.files}
+
+
+def test_an_archives_members_are_documents(run: Run, folder: Path, library: Library, encoder: FakeEncoder) -> None:
+    pack(folder / "a.zip", one=prose(1, 3), two=prose(2, 3))
+    assert inside(run(), folder) == {
+        "a.zip!/inner/one.txt": Status.INDEXED,
+        "a.zip!/inner/two.txt": Status.INDEXED,
+    }
+    encoder.encoded.clear()
+    again = run()
+    assert (again.unchanged, again.added, encoder.encoded) == (2, 0, [])
+
+
+def test_a_changed_archive_encodes_what_is_new_and_drops_what_is_gone(
+    run: Run, folder: Path, library: Library, encoder: FakeEncoder
+) -> None:
+    pack(folder / "a.zip", one=prose(1, 3), two=prose(2, 3), three=prose(3, 3))
+    run()
+    encoder.encoded.clear()
+    pack(folder / "a.zip", one=prose(1, 3), two=prose(4, 3))
+    report = run()
+    assert inside(report, folder) == {
+        "a.zip!/inner/one.txt": Status.UNCHANGED,
+        "a.zip!/inner/two.txt": Status.INDEXED,
+        "a.zip!/inner/three.txt": Status.REMOVED,
+    }
+    assert (report.updated, report.added, report.removed) == (1, 0, 1)
+    assert "".join(encoder.encoded).strip() == prose(4, 3)
+    assert run().unchanged == 2
+
+
+def test_an_archive_that_goes_takes_its_members_along(run: Run, folder: Path, library: Library) -> None:
+    pack(folder / "a.zip", one=prose(1, 3), two=prose(2, 3))
+    (folder / "b.txt").write_text(prose(5, 3))
+    run()
+    (folder / "a.zip").unlink()
+    assert run().removed == 2
+    pack(folder / "a.zip", one=prose(1, 3), two=prose(2, 3))
+    run()
+    assert len(remove(library, [str(folder / "a.zip")])) == 2
+    assert [document.paths for document in library.store.documents()] == [(str(folder / "b.txt"),)]
+
+
+def test_an_archive_cut_short_is_looked_into_again(run: Run, folder: Path, library: Library) -> None:
+    pack(folder / "a.zip", one=prose(1, 3), two=prose(2, 3))
+    run()
+    first = library.store.file(str(folder / "a.zip!/inner/one.txt"))
+    second = library.store.file(str(folder / "a.zip!/inner/two.txt"))
+    assert first is not None
+    assert second is not None
+    assert first.mtime_ns == second.mtime_ns == (folder / "a.zip").stat().st_mtime_ns
+
+
+def test_an_empty_archive_has_a_status(run: Run, folder: Path) -> None:
+    pack(folder / "a.zip")
+    assert inside(run(), folder) == {"a.zip": Status.EMPTY}
+    assert run().unchanged == 1
+
+
+@pytest.mark.skipif(find_spec("indexer.parse.formats.mail") is None, reason="mails are not read yet")
+def test_a_mail_and_its_attachment(run: Run, folder: Path) -> None:
+    mail = EmailMessage()
+    mail["Subject"], mail["From"], mail["To"] = "The offer", "a@example.org", "b@example.org"
+    mail.set_content("Dear Sir or Madam, the offer is attached. Kind regards.")
+    mail.add_attachment(prose(6, 3).encode(), maintype="text", subtype="plain", filename="offer.txt")
+    (folder / "mail.eml").write_bytes(mail.as_bytes())
+    found = inside(run(), folder)
+    assert found == {"mail.eml": Status.INDEXED, "mail.eml!/offer.txt": Status.INDEXED}
+    assert run().unchanged == 2
