@@ -11,7 +11,10 @@ from indexer.parse.model import STRETCH_CHARS, RawPage
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, or, with a level of 1 to 6, a heading; ``tight`` blocks (rows, list items) get no empty line."""
+    """A paragraph, or, with a level of 1 to 6, a heading; between ``tight`` blocks (rows, list items) is no empty line.
+
+    An empty block ends a run of tight ones.
+    """
 
     text: str
     level: int = 0
@@ -26,6 +29,9 @@ def stretches(blocks: Iterable[Block], limit: int = STRETCH_CHARS) -> Iterator[R
     for block in blocks:
         text = block.text.strip()
         if not text:
+            if pieces and not pieces[-1].endswith("\n\n"):
+                pieces.append("\n")
+                length += 1
             continue
         text += "\n" if block.tight else "\n\n"
         if length + len(text) > limit and pieces:

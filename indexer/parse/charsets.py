@@ -136,7 +136,7 @@ def _best_latin(sample: bytes, foreign_count: int) -> str | None:
             continue
         foreign = [c for c in text if c > "\x7f"]
         good = sum((c.lower() in candidate.common) + (c in _MARKS) for c in foreign)
-        shouted = len(re.findall(r"(?<=[a-z])[À-ÞĀ-ž](?<![à-þ])", text)) if candidate.codec not in _VIETNAMESE else 0
+        shouted = sum(found.isupper() for found in re.findall(r"(?<=[a-z])[^\x00-\x7f]", text))
         score = (good - 0.5 * shouted) / max(len(foreign), 1)
         if score > best[0] + 0.02:
             best = (score, candidate.codec)

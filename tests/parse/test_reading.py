@@ -63,14 +63,14 @@ def test_html_named_txt_is_read_as_html(tmp_path: Path) -> None:
 
 def test_html_tables_become_rows(tmp_path: Path) -> None:
     page = b"<html><table><tr><th>Part</th><th>Price</th></tr><tr><td><p>A-1</p></td><td>12</td></tr></table></html>"
-    assert read_all(written(tmp_path, "a.html", page))[0][0].text == "Part | Price\nA-1 | 12\n"
+    assert read_all(written(tmp_path, "a.html", page))[0][0].text == "Part | Price\nA-1 | 12\n\n"
 
 
 def test_markdown_gives_headings_and_plain_text(tmp_path: Path) -> None:
     source = b"---\ntitle: Manual\n---\n# Safety\n\nRead *this* [first](http://x).\n\n- one\n- two\n\n"
     source += b"| a | b |\n|---|---|\n| 1 | 2 |\n"
     pages, document = read_all(written(tmp_path, "m.md", source))
-    assert pages[0].text == "Safety\n\nRead this first.\n\n- one\n- two\na | b\n1 | 2\n"
+    assert pages[0].text == "Safety\n\nRead this first.\n\n- one\n- two\n\na | b\n1 | 2\n\n"
     assert document.title == "Manual"
     assert [(heading.level, heading.title, heading.start) for heading in pages[0].headings] == [(1, "Safety", 0)]
 

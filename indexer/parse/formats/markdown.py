@@ -16,6 +16,7 @@ from indexer.parse.options import ReadOptions
 
 _SECTION_CHARS = 1 << 18
 _MARKS = re.compile(r"^(?:#{1,6} \S|```|\* \S|- \S|\|.*\|$|\[[^\]]+\]\([^)]+\)|> \S)", re.MULTILINE)
+_RUN_ENDS = ("table_close", "bullet_list_close", "ordered_list_close")
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
 
 
@@ -68,7 +69,9 @@ def markdown_blocks(source: str) -> Iterator[Block]:
             row = None
         elif token.type == "inline" and row is not None:
             row.append(_inline(token))
-        else:
+        elif token.type in _RUN_ENDS and not depth:
+            yield Block("")
+        elif token.content:
             yield _block(token, level, depth)
 
 
@@ -77,7 +80,7 @@ def _block(token: Token, level: int, depth: int) -> Block:
         return Block(("- " if depth else "") + _inline(token), level, tight=depth > 0)
     if token.type in ("fence", "code_block"):
         return Block(token.content)
-    return Block(re.sub(r"<[^>]*>", " ", token.content) if token.type == "html_block" else "")
+    return Block(re.sub(r"<[^>]*>", " ", token.content))
 
 
 def _inline(token: Token) -> str:
