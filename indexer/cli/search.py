@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from indexer.cli.output import ExitCode, print_json, printable, say
 from indexer.datatypes import Hit, Mode, SearchResult, Span
+from indexer.lexical import is_unspaced
 
 if TYPE_CHECKING:
     from indexer.cli import Context
@@ -73,6 +75,8 @@ def search_command(context: Context, /, query: tuple[str, ...], as_json: bool, *
         return ExitCode.DONE
     for warning in result.warnings:
         say(warning, quiet=context.quiet and bool(result.hits))
+    for suggestion in result.suggestions:
+        say(f"- {suggestion}", quiet=context.quiet)
     for hit in result.hits:
         click.echo(printable(_describe(hit)))
     return ExitCode.DONE
@@ -124,11 +128,11 @@ def _describe(hit: Hit) -> str:
     where = [_one_line(" › ".join(hit.headings))] if hit.headings else []
     if hit.page is not None:
         where.append(f"page {hit.page_label or hit.page}")
-    where.append(_one_line(hit.document.paths[0]) if hit.document.paths else "")
+    where.append(_near(hit.document.paths[0]) if hit.document.paths else "")
     lines = [f"{hit.rank:>2}. {title}", "    " + click.style(" · ".join(part for part in where if part), fg="cyan")]
     lines += ["    " + line for line in _passage(hit)]
     if hit.copies:
-        names = ", ".join(_one_line(copy.paths[0] if copy.paths else copy.title) for copy in hit.copies[:3])
+        names = ", ".join(_near(copy.paths[0] if copy.paths else copy.title) for copy in hit.copies[:3])
         more = f" and {len(hit.copies) - 3} more" if len(hit.copies) > 3 else ""
         lines.append(click.style(f"    nearly the same in {names}{more}", dim=True))
     return "\n".join(lines) + "\n"
@@ -160,7 +164,20 @@ def _window(hit: Hit) -> Span:
     start = min(max(0, middle - _SHOWN // 2), len(hit.text) - _SHOWN)
     if hit.sentence and hit.sentence.start < start:
         start = hit.sentence.start
-    return Span(start, min(start + _SHOWN, len(hit.text)))
+    end = min(start + _SHOWN, len(hit.text))
+    return Span(_word_border(hit.text, start, -1), _word_border(hit.text, end, 1))
+
+
+def _word_border(text: str, place: int, step: int) -> int:
+    """The nearest place in a direction that is not inside a word of Latin letters or digits."""
+    while 0 < place < len(text) and all(_is_word_letter(text[place + side]) for side in (-1, 0)):
+        place += step
+    return place
+
+
+def _is_word_letter(character: str) -> bool:
+    """Whether a character goes on a word with its neighbours, as those of scripts without spaces do not."""
+    return character.isalnum() and not is_unspaced(character)
 
 
 def _squeezed(text: str, shown: Span, highlights: tuple[Span, ...]) -> tuple[str, list[tuple[int, int]]]:
@@ -192,6 +209,12 @@ def _marked(line: str, marks: list[tuple[int, int]]) -> str:
             parts += [line[place:start], click.style(line[start:end], **_MARK)]  # type: ignore[arg-type]  # bold, fg
             place = end
     return "".join([*parts, line[place:]])
+
+
+def _near(path: str) -> str:
+    """A path as seen from the current directory, when it lies below it."""
+    here = Path.cwd()
+    return _one_line(str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path)
 
 
 def _one_line(text: str) -> str:

@@ -12,8 +12,9 @@ from indexer.errors import DocumentNotFoundError
 from indexer.library import Library
 from indexer.search.hits import group, present
 from indexer.search.options import SearchOptions
-from indexer.search.plan import Plan, plan, unread_warning
+from indexer.search.plan import Plan, plan, suggestions, unread_warning
 from indexer.search.query import Query, parse_query
+from indexer.search.relevance import is_relevant
 from indexer.search.retrieve import DEPTH, Ranking, Request, best_vector, refined, retrieve
 
 _DEEPEST = 6400
@@ -35,10 +36,20 @@ def search_library(library: Library, query: str, options: SearchOptions | None =
         return SearchResult(query, options.mode, (), time.perf_counter() - started, warnings, relevant=False)
     planned, ranking = rank(library, parsed, options)
     hits = present(library, ranking, options, planned.weights)
+    relevant = bool(hits) and (_surely_relevant(planned, parsed) or is_relevant(library, planned.language, ranking))
     warnings = (*planned.warnings, *unread_warning(library.store.counts().by_status))
-    if not hits:
-        warnings = (*warnings, planned.nothing or "Nothing relevant was found: try other or fewer words.")
-    return SearchResult(query, planned.mode, hits, time.perf_counter() - started, warnings, relevant=bool(hits))
+    if not relevant:
+        nearest = " What follows is the nearest there is." if hits else ""
+        warnings = (planned.nothing or f"Nothing relevant was found.{nearest}", *warnings)
+    return SearchResult(
+        query,
+        planned.mode,
+        hits,
+        time.perf_counter() - started,
+        warnings,
+        relevant,
+        () if relevant else tuple(suggestions(parsed, planned, options)),
+    )
 
 
 def rank(library: Library, query: Query, options: SearchOptions) -> tuple[Plan, Ranking]:
@@ -99,6 +110,11 @@ def neighbours(library: Library, chunk_id: int, *, before: int = 1, after: int =
     position = found[0].chunk.position
     first = max(0, position - before)
     return tuple(library.store.document_chunks(found[0].document_id, first, position + after + 1 - first))
+
+
+def _surely_relevant(planned: Plan, query: Query) -> bool:
+    """Words found where only words were asked for, and quoted ones, are what the person wanted."""
+    return planned.mode is Mode.LEXICAL or planned.request.chunks is not None
 
 
 def _deep_enough(library: Library, request: Request, options: SearchOptions) -> Ranking:

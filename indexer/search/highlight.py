@@ -29,7 +29,7 @@ def mark(text: str, weights: Mapping[str, float]) -> Marks:
     """
     wanted = _Wanted.of(weights)
     found = [(term, key) for term in terms(text) if (key := wanted.key(term.text)) is not None]
-    return Marks(_merged([term.span for term, _ in found]), _best_sentence(text, found, wanted.weights))
+    return Marks(_merged([_shown(term, key) for term, key in found]), _best_sentence(text, found, wanted.weights))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,12 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word.removesuffix(ending)
     return word
+
+
+def _shown(term: Term, key: str) -> Span:
+    """What is marked of a term: of a bigram found by its first character, that character."""
+    alone = len(key) == 1 and len(term.text) == 2 and not term.text.isascii()
+    return Span(term.span.start, term.span.start + 1) if alone else term.span
 
 
 def _merged(found: list[Span]) -> tuple[Span, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from indexer.fold import fold
+from indexer.parse.languages import detect_language
 
 _SCRIPTS = (
     ("ja", re.compile("[\u3041-\u30ff]")),
@@ -29,6 +30,7 @@ _SMALL_WORDS = {
     "pt": "o a os as de do da e sao um uma que quem como quando onde porque para com em qual no na se ao",
     "nl": "de het een van en is zijn wat wie hoe wanneer waar waarom met voor op niet in dat te wordt",
 }
+_FEWEST_LETTERS = 12
 _WORD_SETS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
 
 
@@ -60,3 +62,11 @@ def _latin_language(text: str, present: Mapping[str, int]) -> str:
         best = [language for language, count in found.items() if count == most]
         return max(best, key=lambda language: (latin.get(language, 0), language == "en"))
     return max(latin, key=lambda language: latin[language]) if latin else "en"
+
+
+def unknown_words_language(text: str, guess: str) -> str:
+    """The language of a query none of whose words the library has; ``guess`` when it is too short to tell."""
+    if guess in {code for code, _ in _SCRIPTS} or len(_LATIN.findall(fold(text))) < _FEWEST_LETTERS:
+        return guess
+    found = detect_language(text)
+    return guess if found == "und" else found

@@ -13,13 +13,15 @@ from indexer.centring import LanguageMeans
 from indexer.datatypes import Vector
 from indexer.lexical import terms
 from indexer.library import Library
+from indexer.search.relevance import calibrate
 from indexer.sentences import sentences
 
 ENOUGH = 8192
 """Chunks of a language after which its mean no longer moves: it is not estimated again."""
 
 QUESTIONS_KEY = "question_means"
-_SENTENCES = 64
+_SENTENCES = 32
+_ALWAYS = {"en", "zh"}
 _LONGEST_SENTENCE = 200
 
 
@@ -33,7 +35,8 @@ def questions() -> dict[str, list[str]]:
 def refresh_means(library: Library, *, force: bool = False) -> bool:
     """Estimate the language means anew when that is due (or asked for); True when they have changed.
 
-    Needs the writer lock. Costs a look at the counts when nothing is due; else it encodes some hundred short texts.
+    What counts as nothing relevant is measured anew with them. Needs the writer lock. Costs a look at the counts when
+    nothing is due; else it encodes some hundred short texts.
     """
     current = library.means
     stored = library.store.language_means()
@@ -42,10 +45,11 @@ def refresh_means(library: Library, *, force: bool = False) -> bool:
     means = LanguageMeans.build(
         {name: mean.mean for name, mean in stored.items()},
         {name: mean.chunk_count for name, mean in stored.items()},
-        _question_means(library),
+        _question_means(library, set(stored) | _ALWAYS),
         _sentence_means(library, set(stored)),
     )
     library.keep_means(means)
+    calibrate(library)
     return means.version != current.version
 
 
@@ -59,18 +63,17 @@ def _is_due(current: LanguageMeans, counts: dict[str, int]) -> bool:
     return False
 
 
-def _question_means(library: Library) -> dict[str, Vector]:
-    """The mean of general questions in each language; encoded once for each encoder."""
+def _question_means(library: Library, languages: set[str]) -> dict[str, Vector]:
+    """The mean of general questions in each of the languages there are some for; encoded once for each encoder."""
     fingerprint = library.store.recipe.fingerprint
     kept = library.store.meta_get(QUESTIONS_KEY)
-    if kept is None or kept["fingerprint"] != fingerprint or set(kept["means"]) != set(questions()):
-        means = {
-            language: library.encoder.encode_query(listed).mean(axis=0).astype(float).round(6).tolist()
-            for language, listed in questions().items()
-        }
-        kept = {"fingerprint": fingerprint, "means": means}
-        library.store.meta_set(QUESTIONS_KEY, kept)
-    return {language: np.array(mean, dtype=np.float32) for language, mean in kept["means"].items()}
+    means: dict[str, list[float]] = kept["means"] if kept and kept["fingerprint"] == fingerprint else {}
+    if missing := sorted((languages & questions().keys()) - means.keys()):
+        for language in missing:
+            rows = library.encoder.encode_query(questions()[language])
+            means[language] = rows.mean(axis=0).astype(float).round(6).tolist()
+        library.store.meta_set(QUESTIONS_KEY, {"fingerprint": fingerprint, "means": means})
+    return {language: np.array(mean, dtype=np.float32) for language, mean in means.items()}
 
 
 def _sentence_means(library: Library, languages: set[str]) -> dict[str, Vector]:

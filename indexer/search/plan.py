@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from indexer.datatypes import Ids, Matrix, Mode
+from indexer.fold import fold
 from indexer.lexical import any_expression, is_unspaced, match_expression, query_terms, spellings
 from indexer.library import Library
 from indexer.search.fusion import attainable, inverse_document_frequency
-from indexer.search.languages import query_language
+from indexer.search.languages import query_language, unknown_words_language
 from indexer.search.options import Grouping, SearchOptions, parse_filters
 from indexer.search.query import Query, split_long
 from indexer.search.retrieve import Request, refined
@@ -25,7 +26,7 @@ _MOST_PIECES = 8
 _TERMS_OF_LONG = 24
 _RARE = 0.02
 _COVERED = 0.5
-_SHORTEST_FORGIVEN = 5
+_SHORTEST_FORGIVEN = 6
 _UNLIMITED = 1_000_000_000
 
 
@@ -48,14 +49,24 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The lexical side of a query: its terms in the library, and those put in place of misspelt ones."""
+    """The lexical side of a query: how many chunks have each of its terms, and what stands in for those in none.
+
+    ``corrected`` are the terms taken for misspelt, each with what was probably meant.
+    """
 
     frequencies: Mapping[str, int]
-    instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    instead: Mapping[str, int] = field(default_factory=dict)
+    corrected: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def weighed(self) -> dict[str, int]:
+        """All terms that are looked for, by the chunks that have them; those in none included."""
+        return {**self.frequencies, **self.instead}
 
     def covered(self, chunks: int) -> float:
-        whole = attainable(self.frequencies, chunks)
-        present = attainable({term: count for term, count in self.frequencies.items() if count}, chunks)
+        """The share of the query's weight in terms that the library has."""
+        whole = attainable(self.weighed, chunks)
+        present = attainable({term: count for term, count in self.weighed.items() if count}, chunks)
         return present / whole if whole else 0.0
 
 
@@ -66,28 +77,32 @@ def plan(library: Library, query: Query, options: SearchOptions) -> Plan:
     language = query_language(query.text, present)
     scope, warnings, nothing = _scope(library, query, options)
     words = _words(library, query, rare=present.get(language, 0) < _RARE * chunks)
+    if not words.covered(chunks):
+        language = unknown_words_language(query.text, language)
     across = options.across
     if across is None:
         across = present.get(language, 0) < _RARE * chunks and words.covered(chunks) < _COVERED
     mode = Mode.DENSE if across and options.mode is Mode.HYBRID else options.mode
-    text, corrected = _corrected(query.text, words.instead)
-    vectors = None if mode is Mode.LEXICAL else _vectors(library, text, language, options)
-    match = None
-    if mode is not Mode.DENSE:
-        wanted = " ".join(words.frequencies) if _is_long(query.text) else query.text
-        alternatives = [term for terms in words.instead.values() for term in terms]
-        match = match_expression(
-            wanted, phrases=query.phrases if scope.chunks is not None else (), alternatives=alternatives
-        )
     return Plan(
-        replace(scope, vectors=vectors, match=match, attainable=attainable(words.frequencies, chunks)),
+        replace(
+            scope,
+            vectors=None if mode is Mode.LEXICAL else _vectors(library, query.text, words, language, options),
+            match=None if mode is Mode.DENSE else _match(query, words, scope),
+            attainable=attainable(words.weighed, chunks),
+        ),
         mode,
         language,
-        {term: inverse_document_frequency(count, chunks) for term, count in words.frequencies.items() if count}
-        | {term: 1.0 for terms in words.instead.values() for term in terms},
+        {term: inverse_document_frequency(count, chunks) for term, count in words.weighed.items() if count},
         words.covered(chunks),
-        (*query.warnings, *warnings, *corrected),
+        (*query.warnings, *warnings, *_said_of(words)),
         nothing,
+    )
+
+
+def _match(query: Query, words: _Words, scope: Request) -> str | None:
+    wanted = " ".join(words.frequencies) if _is_long(query.text) else query.text
+    return match_expression(
+        wanted, phrases=query.phrases if scope.chunks is not None else (), alternatives=words.instead
     )
 
 
@@ -151,36 +166,44 @@ def _words(library: Library, query: Query, *, rare: bool) -> _Words:
     if _is_long(query.text):
         known = sorted((term for term in frequencies if frequencies[term]), key=lambda term: frequencies[term])
         return _Words({term: frequencies[term] for term in known[:_TERMS_OF_LONG]})
-    if rare:  # words of another language are not misspelt ones of this
+    missing = [term for term, count in frequencies.items() if not count and term.isascii() and term.isalpha()]
+    if rare or not missing:  # words of another language are not misspelt ones of this
         return _Words(frequencies)
-    instead = _forgiven(library, query.text, [term for term, count in frequencies.items() if not count])
-    for term in instead:
-        del frequencies[term]
-    return _Words(frequencies, instead)
+    return _stood_in_for(library, query.text, frequencies, missing)
 
 
-def _forgiven(library: Library, text: str, missing: list[str]) -> dict[str, tuple[str, ...]]:
-    """For terms that stand nowhere, the terms of the library they were probably meant to be."""
-    written = {spelling: word for word in text.split() for spelling in spellings(word)}
-    candidates: dict[str, list[str]] = {}
+def _stood_in_for(library: Library, text: str, frequencies: Mapping[str, int], missing: Sequence[str]) -> _Words:
+    """Other forms and spellings of the terms that stand nowhere; failing these, what they were misspelt for."""
+    written = {fold(word): spellings(word) for word in text.split()}
+    forms = {term: [*written.get(term, ()), *spellings(term), *_inflections(term)] for term in missing}
+    near = {term: _one_edit_away(term) if len(term) >= _SHORTEST_FORGIVEN else [] for term in missing}
+    counts = library.store.term_counts({one for some in (*forms.values(), *near.values()) for one in some})
+    kept = dict(frequencies)
+    instead: dict[str, int] = {}
+    corrected: dict[str, str] = {}
     for term in missing:
-        near = [spelling for spelling in written if spelling in spellings(term)] + spellings(term)
-        if len(term) >= _SHORTEST_FORGIVEN and term.isascii() and term.isalpha():
-            near += _one_edit_away(term)
-        candidates[term] = near
-    counts = library.store.term_counts({near for some in candidates.values() for near in some})
-    forgiven: dict[str, tuple[str, ...]] = {}
-    for term, near in candidates.items():
-        found = [one for one in dict.fromkeys(near) if counts.get(one)]
-        found.sort(key=lambda one: (one[0] != term[0], -counts[one]))
+        found = [one for one in forms[term] if counts.get(one)]
+        if not found and (likely := [one for one in near[term] if counts.get(one)]):
+            found = [max(likely, key=lambda one: counts[one])]
+            corrected[term] = found[0]
         if found:
-            forgiven[term] = tuple(found[:2])
-    return forgiven
+            del kept[term]
+            instead |= {one: counts[one] for one in found[:2]}
+    return _Words(kept, instead, corrected)
+
+
+def _inflections(word: str) -> list[str]:
+    """English forms of a word that differ by their ending."""
+    stems = [word, *(word.removesuffix(ending) for ending in ("s", "es", "d", "ed", "ing") if word.endswith(ending))]
+    if word.endswith("ies"):
+        stems.append(word[:-3] + "y")
+    forms = [stem + ending for stem in stems if len(stem) > 2 for ending in ("", "s", "es", "e", "ed", "ing")]
+    return [form for form in dict.fromkeys(forms) if form != word]
 
 
 def _one_edit_away(word: str) -> list[str]:
-    """Words with one letter left out, added, changed, or two neighbours swapped."""
-    halves = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    """Words with the same first letter and one letter left out, added, changed, or two neighbours swapped."""
+    halves = [(word[:place], word[place:]) for place in range(1, len(word) + 1)]
     letters = string.ascii_lowercase
     swapped = [one + other[1] + other[0] + other[2:] for one, other in halves if len(other) > 1]
     shorter = [one + other[1:] for one, other in halves if other]
@@ -189,21 +212,16 @@ def _one_edit_away(word: str) -> list[str]:
     return list(dict.fromkeys(swapped + shorter + longer + changed))
 
 
-def _corrected(text: str, instead: Mapping[str, tuple[str, ...]]) -> tuple[str, list[str]]:
-    """The text with misspelt words replaced, and the sentence that says so."""
-    if not instead:
-        return text, []
-    words = [
-        instead[terms[0]][0] if (terms := query_terms(word)) and terms[0] in instead else word for word in text.split()
-    ]
-    listed = "; ".join(f"“{term}” (searched for: {', '.join(found)})" for term, found in instead.items())
-    return " ".join(words), [f"Nowhere in the library: {listed}."]
+def _said_of(words: _Words) -> Iterator[str]:
+    for term, meant in words.corrected.items():
+        yield f"“{term}” stands nowhere in the library; “{meant}” was searched for."
 
 
-def _vectors(library: Library, text: str, language: str, options: SearchOptions) -> Matrix:
+def _vectors(library: Library, text: str, words: _Words, language: str, options: SearchOptions) -> Matrix:
+    if words.corrected:
+        text = " ".join(words.corrected.get(fold(word).strip(string.punctuation), word) for word in text.split())
     pieces = _pieces(text) if _is_long(text) else [text]
-    encoded = library.encoder.encode_query(pieces)
-    vectors = library.means.centre_queries(encoded, language)
+    vectors = library.means.centre_queries(library.encoder.encode_query(pieces), language)
     if options.more or options.less:
         more, less = (library.rows(np.array(ids, dtype=np.int64)) for ids in (options.more, options.less))
         vectors = refined(vectors, more, less)
@@ -224,6 +242,21 @@ def _pieces(text: str) -> list[str]:
     pieces = split_long(text, int(LONG / per_character))
     step = max(1, math.ceil(len(pieces) / _MOST_PIECES))
     return pieces[::step][:_MOST_PIECES]
+
+
+def suggestions(query: Query, planned: Plan, options: SearchOptions) -> Iterator[str]:
+    """What a person may try when nothing relevant was found."""
+    if query.filter or options.where or options.document is not None:
+        yield "Search without the filters."
+    if query.excluded:
+        yield "Allow the excluded words again."
+    if planned.mode is Mode.LEXICAL:
+        yield "Search by meaning too (mode hybrid)."
+    if len(query_terms(query.text)) > 6:
+        yield "Use fewer words: those that the passage would have."
+    else:
+        yield "Use other words, or describe in a sentence what the passage says."
+    yield "See with `longdoc list` whether the document is in the library and could be read."
 
 
 def unread_warning(by_status: Mapping[str, int]) -> Iterable[str]:
