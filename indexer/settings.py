@@ -7,6 +7,7 @@ file ``config.toml`` in the user's config directory, the default given here.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,6 +17,7 @@ import platformdirs
 from indexer.errors import SettingsError
 
 APPLICATION = "longdoc"
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +99,11 @@ def _convert(name: str, value: str, kind: str, origin: str) -> object:
         except ValueError as error:
             raise SettingsError(f"{origin} sets {name} to {value!r}, which is not a whole number.") from error
     return value
+
+
+def parse_size(value: str, setting: str) -> int:
+    """``2GB``, ``512 MiB`` or ``1.5G`` in bytes (powers of 1,024). Raises SettingsError naming the setting."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?\s*", value.upper())
+    if match is None:
+        raise SettingsError(f"{setting} is {value!r}, which is not a size such as 2GB or 512MB.")
+    return int(float(match[1]) * _UNITS[match[2]])

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from indexer.doctor.document import DocumentDiagnosis, Measured, examine_document, verdict
 from indexer.doctor.engine import encoder_findings, proof_findings, versions_finding
 from indexer.doctor.keeping import examine_keeping
-from indexer.doctor.machine import examine_machine, read_cores, read_processor
+from indexer.doctor.machine import examine_machine
 from indexer.doctor.report import Diagnosis, Finding, Level
+from indexer.machine import read_cores, read_processor
 from indexer.settings import Settings
 
 __all__ = [

@@ -13,8 +13,8 @@ import psutil
 from indexer.chunk import chunk_pages
 from indexer.datatypes import Chunk, Document, Encoder, Page
 from indexer.doctor.inputs import encoding_findings, raw_findings, read_findings
-from indexer.doctor.machine import Cores, memory_limit, read_cores
 from indexer.doctor.report import Diagnosis, Finding, Level, judge, worst
+from indexer.machine import Cores, memory_limit, read_cores
 from indexer.parse import ReadOptions, read
 from indexer.settings import Settings
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from indexer.doctor.machine import Cores, Processor
 from indexer.doctor.report import Finding, Level, judge
 from indexer.encode import Proof, describe_encoder, load_encoder, prove
 from indexer.errors import EncoderError
+from indexer.machine import Cores, Processor
 from indexer.settings import Settings
 
 LAYER = "engine"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexer.datatypes import Status
-from indexer.doctor.machine import Processor
 from indexer.doctor.report import Finding, Level, judge
 from indexer.errors import LibraryNotFoundError, LongdocError
 from indexer.library import Library
+from indexer.machine import Processor
 from indexer.settings import Settings
 from indexer.store import SqliteFacts, sqlite_facts
 from indexer.vectors import faiss_build

@@ -4,7 +4,17 @@ Importing it, describing an encoder and counting tokens import none of them; the
 """
 
 from indexer.encode.folder import EncoderSpec
-from indexer.encode.load import describe_encoder, load_encoder
+from indexer.encode.load import describe_calibration, describe_encoder, load_encoder
 from indexer.encode.proof import Proof, prove
+from indexer.encode.tuning import Calibration, Trial
 
-__all__ = ["EncoderSpec", "Proof", "describe_encoder", "load_encoder", "prove"]
+__all__ = [
+    "Calibration",
+    "EncoderSpec",
+    "Proof",
+    "Trial",
+    "describe_calibration",
+    "describe_encoder",
+    "load_encoder",
+    "prove",
+]

@@ -37,8 +37,18 @@ class Batch:
     runs: tuple[Run, ...]
 
 
-def fill_batches(sequences: Sequence[TokenIds], budget: int) -> Iterator[Batch]:
-    """Every sequence in exactly one batch, longest first, each batch at most ``budget`` tokens or one sequence.
+class TokenBudget:
+    """How many tokens a batch may have; smaller from the moment a batch turned out too large for the memory."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+    def halve(self) -> None:
+        self.tokens = max(1, self.tokens // 2)
+
+
+def fill_batches(sequences: Sequence[TokenIds], budget: TokenBudget) -> Iterator[Batch]:
+    """Every sequence in exactly one batch, longest first, each batch within the budget or of one sequence.
 
     Longest first, so that whatever does not fit into memory fails at the start.
     """
@@ -46,7 +56,7 @@ def fill_batches(sequences: Sequence[TokenIds], budget: int) -> Iterator[Batch]:
     order = np.argsort(-lengths, kind="stable")
     begin, tokens = 0, 0
     for at, row in enumerate(order):
-        if tokens and tokens + lengths[row] > budget:
+        if tokens and tokens + lengths[row] > budget.tokens:
             yield make_batch(sequences, order[begin:at])
             begin, tokens = at, 0
         tokens += int(lengths[row])

@@ -128,6 +128,18 @@ class LeanBert:
             out[run.start : run.end].view(run.count, run.length, self._heads, -1).copy_(mixed.transpose(1, 2))
         return out
 
+    @property
+    def bytes_per_token(self) -> int:
+        """What the buffers and the largest temporaries of a batch take for each of its tokens, by calculation."""
+        width = self._positions.shape[1]
+        kept = 5 * width + self._inner  # qkv, attended, change; inner
+        return int((kept + 4 * width) * torch.empty(0, dtype=self._dtype).element_size() + 8 * width)
+
+    @property
+    def mapped_bytes(self) -> int:
+        """What the word table can take when every one of its rows has been used."""
+        return int(self._words.numel() * self._words.element_size())
+
     def release(self) -> None:
         """Give the buffers back, after a batch that was too large for the memory."""
         self._buffers.drop()

@@ -11,6 +11,7 @@ from indexer.encode.convert import E5_NAME, MINILM_NAME, e5_fingerprint, e5_fold
 from indexer.encode.folder import EncoderSpec, ModelFolder, fingerprint, folder_digests, read_folder
 from indexer.encode.lean import LeanEncoder, is_lean
 from indexer.encode.reference import ReferenceEncoder
+from indexer.encode.tuning import Calibration, read_calibration
 from indexer.errors import EncoderError
 from indexer.settings import Settings
 
@@ -28,6 +29,11 @@ def describe_encoder(name_or_path: str, settings: Settings) -> EncoderSpec:
     return _locate(name_or_path, settings, check=False, allow_download=settings.allow_download == "yes").spec
 
 
+def describe_calibration(name_or_path: str, settings: Settings) -> Calibration | None:
+    """What was measured for this encoder on this machine, without importing torch; None when nothing was yet."""
+    return read_calibration(describe_encoder(name_or_path, settings), settings)
+
+
 def load_encoder(
     name_or_path: str, *, settings: Settings, allow_download: bool = False, trust_remote_code: bool = False
 ) -> Encoder:
@@ -40,8 +46,8 @@ def load_encoder(
     trust_remote_code = trust_remote_code or settings.trust_remote_code == "yes"
     located = _locate(name_or_path, settings, check=True, allow_download=allow_download)
     if is_lean(located.folder):
-        return LeanEncoder(located.folder, located.spec)
-    return ReferenceEncoder(located.folder, located.spec, trust_remote_code=trust_remote_code)
+        return LeanEncoder(located.folder, located.spec, settings)
+    return ReferenceEncoder(located.folder, located.spec, settings, trust_remote_code=trust_remote_code)
 
 
 def _locate(name: str, settings: Settings, *, check: bool, allow_download: bool) -> _Located:

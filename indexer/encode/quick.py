@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
+from threadpoolctl import threadpool_limits
 
 from indexer.datatypes import Matrix
 from indexer.encode.folder import ModelFolder, first_position, weights_prefix
@@ -122,4 +123,5 @@ def _gelu(x: Array) -> Array:
 
 def quick_rows(model: QuickBert, sequences: Sequence[TokenIds]) -> Matrix:
     """Unit rows of a few sequences, in order."""
-    return np.stack([model.embed(sequence) for sequence in sequences])
+    with threadpool_limits(1, user_api="blas"):  # products this small are slower when threads share them
+        return np.stack([model.embed(sequence) for sequence in sequences])

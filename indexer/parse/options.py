@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from indexer.errors import SettingsError
-from indexer.settings import Settings
+from indexer.settings import Settings, parse_size
 
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 OCR_MODES = ("auto", "never", "always")
 
 
@@ -43,11 +41,3 @@ class ReadOptions:
             seconds=float(settings.parse_seconds),
             memory_bytes=parse_size(settings.parse_memory, "parse_memory"),
         )
-
-
-def parse_size(value: str, setting: str) -> int:
-    """``2GB``, ``512 MiB`` or ``1.5G`` in bytes (powers of 1,024). Raises SettingsError naming the setting."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?\s*", value.upper())
-    if match is None:
-        raise SettingsError(f"{setting} is {value!r}, which is not a size such as 2GB or 512MB.")
-    return int(float(match[1]) * _UNITS[match[2]])

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexer.doctor.keeping import examine_keeping, faiss_finding, library_findings, sqlite_finding
-from indexer.doctor.machine import Processor
 from indexer.doctor.report import Level
 from indexer.library import Library
+from indexer.machine import Processor
 from indexer.settings import Settings
 from indexer.store import SqliteFacts
 from tests.fakes import FakeEncoder

@@ -6,19 +6,14 @@ from pathlib import Path
 import pytest
 
 from indexer.doctor.machine import (
-    Cores,
-    Processor,
     cores_finding,
-    cpu_quota,
     disk_findings,
     memory_finding,
-    memory_limit,
     processor_finding,
-    read_cores,
-    read_processor,
     threads_finding,
 )
 from indexer.doctor.report import Level
+from indexer.machine import Cores, Processor, read_cores, read_processor
 
 GIB = 1 << 30
 FOUR = Cores(physical=4, logical=8, allowed=8, quota=None)
@@ -40,27 +35,6 @@ def test_the_processor_is_read_from_the_kernels_list(tmp_path: Path) -> None:
 )
 def test_only_a_known_lack_of_avx2_is_a_warning(flags: set[str], level: Level) -> None:
     assert processor_finding(Processor("chip", frozenset(flags))).level is level
-
-
-def test_the_tightest_quota_of_the_enclosing_groups_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = tmp_path / "outer" / "inner"
-    inner.mkdir(parents=True)
-    (inner / "cpu.max").write_text("max 100000\n")
-    (tmp_path / "outer" / "cpu.max").write_text("150000 100000\n")
-    (tmp_path / "cpu.max").write_text("400000 100000\n")
-    (inner / "memory.max").write_text("1073741824\n")
-    monkeypatch.setattr("indexer.doctor.machine._groups", lambda root: [inner, inner.parent, root])
-    assert cpu_quota(tmp_path) == 1.5
-    assert memory_limit(tmp_path) == GIB
-
-
-def test_version_1_quotas_are_read(tmp_path: Path) -> None:
-    (tmp_path / "cpu").mkdir()
-    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("200000\n")
-    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
-    assert cpu_quota(tmp_path) == 2.0
-    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("-1\n")
-    assert cpu_quota(tmp_path) is None
 
 
 def test_a_quota_below_the_cores_is_a_warning_with_the_number_to_set() -> None:

@@ -9,7 +9,8 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import AutoModel, PretrainedConfig
 
-WORDS = ["the", "a", "cat", "dog", "sat", "on", "mat", "pays", "late", "delivery", "who", "when", "invoice", "pump", "valve", "长", "文", "本", "分", "块", "猫", "鱼", ".", ",", "?"]
+ENGLISH = "the a cat dog sat on mat pays late delivery who when invoice pump valve"
+WORDS = [*ENGLISH.split(), *"长文本分块猫鱼.,?"]
 
 
 def write_tokenizer(folder: Path, *, length: int = 64) -> None:

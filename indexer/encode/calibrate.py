@@ -1,0 +1,169 @@
+"""Measures for some seconds which precision, threads and batch size are fastest here, and what a token costs in memory.
+
+A cheaper precision must be faster than float32 and keep a cosine of at least 0.999 to it, or it is refused.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import psutil
+import torch
+
+from indexer.datatypes import Matrix
+from indexer.encode.batches import TokenBudget, fill_batches
+from indexer.encode.bert import LeanBert
+from indexer.encode.folder import EncoderSpec, ModelFolder
+from indexer.encode.precision import LEAST_COSINE, Precision
+from indexer.encode.tokens import TextTokenizer, TokenIds
+from indexer.encode.tuning import DEFAULT_BATCH_TOKENS, Calibration, Trial
+from indexer.machine import read_cores, read_processor
+
+_SECONDS = 6.0  # for all trials; what is under way is finished
+_BUDGETS = (1024, 4096, 8192)
+_SAMPLE_TOKENS = 192
+_SAMPLE_COUNT = 12
+_SENTENCES = (
+    "The supplier bears the costs of a late delivery unless the buyer had asked for another date in writing.",
+    "Before the pump is opened, close both valves, wait until the pressure gauge shows zero, and drain the housing.",
+    "供应商应当在收到书面通知后十个工作日内更换有缺陷的部件，并承担由此产生的全部费用。",
+    "Revenue rose by 4.2 % to 18.6 million, while the order backlog fell from 240 to 198 machines.",
+    "会议决定将年度检修推迟到三月，由生产部和安全部共同制定详细计划，并在下次会议上报告。",
+    "We compare three architectures on inputs of up to 8,192 tokens and report the mean of five runs.",
+    "Der Vertrag verlängert sich um ein Jahr, wenn er nicht drei Monate vor Ablauf gekündigt wird.",
+    "La garantie ne couvre pas les dommages causés par un entretien insuffisant ou des pièces étrangères.",
+    "§ 4.2(b): the liability of either party is limited to EUR 250,000 for each case of damage.",
+    "图 3 显示了温度与流量之间的关系：当温度超过 80 ℃ 时，流量明显下降。",
+)
+
+
+class Calibrator:
+    """Tries ways of working on the same sample texts, within a few seconds."""
+
+    def __init__(
+        self,
+        folder: ModelFolder,
+        make: Callable[[Precision], LeanBert] | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._clock = clock
+        self._make = make or (lambda precision: LeanBert(folder, precision))
+        self._length = min(_SAMPLE_TOKENS, folder.max_length)
+        self._sample = sample_sequences(TextTokenizer(folder.transformer / "tokenizer.json"), self._length)
+        self._began = self._clock()
+        self._trials: list[Trial] = []
+        self._bytes_per_token = 0
+
+    def run(self, spec: EncoderSpec) -> Calibration:
+        """Measure precisions, then threads, then batch sizes, each with the best so far."""
+        cores = read_cores()
+        model = self._make(Precision.FLOAT32)
+        best, reference = self._try(model, Precision.FLOAT32, cores.usable, DEFAULT_BATCH_TOKENS, None)
+        for precision in (Precision.BFLOAT16, Precision.INT8):
+            cheaper = self._make(precision)
+            if (refused := self._hopeless(cheaper, model)) is not None:
+                self._trials.append(Trial(precision, cores.usable, DEFAULT_BATCH_TOKENS, 0.0, 0.0, refused))
+                continue
+            trial, _ = self._try(cheaper, precision, cores.usable, DEFAULT_BATCH_TOKENS, reference)
+            if trial.refused is None and trial.tokens_per_second > best.tokens_per_second:
+                best, model = trial, cheaper
+        for threads in {cores.physical, cores.allowed} - {cores.usable}:
+            best = self._better(best, model, min(threads, cores.allowed), best.batch_tokens, reference)
+        self._bytes_per_token = self._grow(model)
+        for budget in _BUDGETS:
+            best = self._better(best, model, best.threads, budget, reference)
+        return Calibration(
+            encoder=spec.name,
+            fingerprint=spec.fingerprint,
+            processor=read_processor().model,
+            torch=torch.__version__,
+            precision=best.precision,
+            threads=best.threads,
+            batch_tokens=best.batch_tokens,
+            tokens_per_second=best.tokens_per_second,
+            bytes_per_token=self._bytes_per_token,
+            seconds=round(self._clock() - self._began, 2),
+            measured=datetime.now(UTC).isoformat(timespec="seconds"),
+            trials=tuple(self._trials),
+        )
+
+    def _better(self, best: Trial, model: LeanBert, threads: int, budget: int, reference: Matrix) -> Trial:
+        if self._clock() - self._began > _SECONDS:
+            return best
+        trial, _ = self._try(model, Precision(best.precision), threads, budget, reference)
+        return trial if trial.tokens_per_second > 1.03 * best.tokens_per_second else best  # less is noise
+
+    def _try(
+        self, model: LeanBert, precision: Precision, threads: int, budget: int, reference: Matrix | None
+    ) -> tuple[Trial, Matrix]:
+        torch.set_num_threads(threads)
+        copies = -(-budget // (self._length * len(self._sample)))
+        sequences = list(self._sample) * copies
+        _embed(model, self._sample, budget)  # buffers, threads and packed weights are made the first time
+        began = self._clock()
+        rows = _embed(model, sequences, budget)
+        speed = sum(map(len, sequences)) / (self._clock() - began)
+        rows = rows[: len(self._sample)]
+        cosine = 1.0 if reference is None else float((rows * reference).sum(1).min())
+        refused = None
+        if cosine < LEAST_COSINE:
+            refused = f"its cosine to float32 is {cosine:.4f}, under {LEAST_COSINE}"
+        trial = Trial(precision, threads, budget, round(speed, 1), round(cosine, 6), refused)
+        self._trials.append(trial)
+        return trial, rows
+
+    def _hopeless(self, cheaper: LeanBert, model: LeanBert) -> str | None:
+        """Whether two sequences already show that a precision is far slower; slow emulation would take a minute."""
+        few = self._sample[:2]
+        _embed(model, few[:1], DEFAULT_BATCH_TOKENS)
+        began = self._clock()
+        _embed(model, few, DEFAULT_BATCH_TOKENS)
+        plain = self._clock() - began
+        began = self._clock()
+        _embed(cheaper, few, DEFAULT_BATCH_TOKENS)
+        ratio = (self._clock() - began) / plain
+        return f"it takes {ratio:.1f} times as long as float32 on this processor" if ratio > 2 else None
+
+    def _grow(self, model: LeanBert) -> int:
+        """Bytes by which the process grows for each token more in a batch, buffers and temporaries alike."""
+        process = psutil.Process()
+        model.release()
+        sizes = []
+        for tokens in (DEFAULT_BATCH_TOKENS, 2 * DEFAULT_BATCH_TOKENS):
+            copies = -(-tokens // (self._length * len(self._sample)))
+            _embed(model, list(self._sample) * copies, tokens)
+            sizes.append(process.memory_info().rss)
+        measured = (sizes[1] - sizes[0]) // DEFAULT_BATCH_TOKENS
+        return int(max(measured, model.bytes_per_token))
+
+
+def sample_sequences(tokenizer: TextTokenizer, length: int) -> Sequence[TokenIds]:
+    """Some texts of about ``length`` tokens in several languages, each from other sentences; no two of one length."""
+    sequences = []
+    for at in range(_SAMPLE_COUNT):
+        text = " ".join(_rotated(at))
+        ids = tokenizer.ids([text])[0]
+        while len(ids) < length:
+            text += " " + text
+            ids = tokenizer.ids([text])[0]
+        keep = length - at
+        sequences.append(np.concatenate([ids[: keep - 1], ids[-1:]]))
+    return sequences
+
+
+def _rotated(by: int) -> Iterator[str]:
+    for at in range(len(_SENTENCES)):
+        yield _SENTENCES[(3 * at + by) % len(_SENTENCES)]
+
+
+def _embed(model: LeanBert, sequences: Sequence[TokenIds], budget: int) -> Matrix:
+    rows = None
+    for batch in fill_batches(sequences, TokenBudget(budget)):
+        part = model.embed(batch).numpy()
+        rows = np.empty((len(sequences), part.shape[1]), dtype=np.float32) if rows is None else rows
+        rows[batch.rows] = part
+    assert rows is not None  # there is always a sample
+    return rows

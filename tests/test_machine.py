@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from indexer import machine
+from indexer.machine import available_memory, cpu_quota, memory_limit
+
+GIB = 1 << 30
+
+
+def test_the_tightest_quota_of_the_enclosing_groups_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "outer" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "cpu.max").write_text("max 100000\n")
+    (tmp_path / "outer" / "cpu.max").write_text("150000 100000\n")
+    (tmp_path / "cpu.max").write_text("400000 100000\n")
+    (inner / "memory.max").write_text("1073741824\n")
+    monkeypatch.setattr("indexer.machine._groups", lambda root: [inner, inner.parent, root])
+    assert cpu_quota(tmp_path) == 1.5
+    assert memory_limit(tmp_path) == GIB
+
+
+def test_version_1_quotas_are_read(tmp_path: Path) -> None:
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("200000\n")
+    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
+    assert cpu_quota(tmp_path) == 2.0
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("-1\n")
+    assert cpu_quota(tmp_path) is None
+
+
+def test_what_is_available_keeps_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    rss = psutil.Process().memory_info().rss
+    monkeypatch.setattr(machine, "memory_limit", lambda: rss + 50_000_000)
+    assert 0 < available_memory() <= 60_000_000
+    monkeypatch.setattr(machine, "memory_limit", lambda: 1)
+    assert available_memory() == 0
