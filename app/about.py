@@ -10,7 +10,10 @@ from app.markup import escaped, marked, plain
 from app.place import Place, outline, position_of
 from indexer import Hit, SearchResult, Span, StoredDocument
 
-_SNIPPET = 160
+_LISTED = 8
+_SNIPPET = 150
+_WEAK = 0.4
+"""Places below this share of the best one's score are not worth a mark: every chunk has some score."""
 
 
 def head(document: StoredDocument) -> None:
@@ -58,9 +61,9 @@ def _search_inside(key: str) -> None:
 
 
 def places(place: Place, found: SearchResult) -> None:
-    """The strip along the document, and the list of what matches in the order of the text."""
-    hits = sorted(found.hits, key=lambda hit: hit.span.start)
-    best = max((hit.score for hit in hits), default=1.0) or 1.0
+    """The strip along the document, and the list of the best matches."""
+    best = max((hit.score for hit in found.hits), default=1.0)
+    hits = [hit for hit in found.hits if hit.score > _WEAK * best]
     length = max(place.document.chars, 1)
     reading.strip(
         place, [(hit.span.start / length, max(hit.score / best, 0.0), hit.chunk_id, _where(hit)) for hit in hits]
@@ -68,7 +71,7 @@ def places(place: Place, found: SearchResult) -> None:
     if not hits:
         components.note(say("document.no_places"))
         return
-    rows = "".join(_row(place, hit) for hit in sorted(hits, key=lambda hit: hit.rank)[:12])
+    rows = "".join(_row(place, hit) for hit in hits[:_LISTED])
     html(f'<h2 class="ld-h2">{escaped(say("document.places", count=len(hits)))}</h2><ol class="ld-list">{rows}</ol>')
 
 
@@ -77,14 +80,17 @@ def _row(place: Place, hit: Hit) -> str:
     start = max(hit.highlights[0].start - 40, 0) if hit.highlights else 0
     piece = hit.text[start : start + _SNIPPET]
     shown = marked(piece, [Span(max(span.start - start, 0), max(span.end - start, 0)) for span in hit.highlights])
+    lead = "…" if start else ""
     current = ' aria-current="true"' if address.number("chunk") == hit.chunk_id else ""
-    return f'<li{current}>{links.link(_where(hit), to)}<span class="ld-snippet">{shown}…</span></li>'
+    return f'<li{current}>{links.link(_where(hit), to)}<span class="ld-snippet">{lead}{shown}…</span></li>'
 
 
 def _where(hit: Hit) -> str:
     if hit.page is not None:
         return say("search.page", page=hit.page_label or hit.page)
-    return hit.headings[-1] if hit.headings else say("search.open")
+    if hit.headings:
+        return hit.headings[-1]
+    return say("document.into", share=f"{hit.span.start / max(hit.document.chars, 1) * 100:.0f}")
 
 
 def contents(place: Place) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import links, texts
+from app import address, links, texts
 from app.markup import escaped, plain
 from indexer import Hit, StoredDocument
 
@@ -114,3 +114,23 @@ def shown(name: str, value: str) -> str:
     if name == "type":
         return say(f"type.{value}") if f"type.{value}" in texts.TEXTS else plain(value)
     return plain(value)
+
+
+def pager(page: int, pages: int) -> None:
+    """The way to the pages of results before and after this one."""
+    with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center", key="pager"):
+        for name, target, icon, side in (
+            ("previous", page - 1, ":material/arrow_back:", "left"),
+            ("next", page + 1, ":material/arrow_forward:", "right"),
+        ):
+            if name == "next":
+                note(say("pager.where", page=page, pages=pages))
+            st.button(
+                say(f"pager.{name}"),
+                key=f"pager_{name}",
+                icon=icon,
+                icon_position="left" if side == "left" else "right",
+                disabled=not 1 <= target <= pages,
+                on_click=address.put,
+                args=("p", str(target)),
+            )

@@ -15,7 +15,7 @@ from app.texts import Language
 from indexer import LibraryNotFoundError, LongdocError, load_settings
 
 _VIEWS = Path(__file__).with_name("views")
-_PAGES = ("search",)
+_PAGES = ("search", "library", "duplicates", "map", "health")
 _LOG = logging.getLogger("longdoc.app")
 
 

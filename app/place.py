@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from app import address, services
 from indexer import Heading, SearchResult, Span, StoredDocument, StoredPage
@@ -19,6 +20,7 @@ class Place:
     position: int
     marks: tuple[Span, ...]
     chunk: Span | None
+    path: Path | None = None
 
     @property
     def page(self) -> StoredPage:
@@ -54,7 +56,7 @@ def read(document: StoredDocument, found: SearchResult | None) -> Place | None:
         return None
     chunk = _chunk(document)
     marks = [span.shifted(hit.span.start) for hit in (found.hits if found else ()) for span in hit.highlights]
-    return Place(document, pages, _position(pages, chunk), tuple(marks), chunk)
+    return Place(document, pages, _position(pages, chunk), tuple(marks), chunk, services.file_of(document))
 
 
 def position_of(pages: Sequence[StoredPage], offset: int) -> int:

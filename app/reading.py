@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import address, components, links, services
+from app import address, components, links, pictures, services
 from app.components import html, say
 from app.markup import escaped, marked
 from app.place import Place
+from indexer import PageError
 
 
 def show(place: Place) -> None:
     """The toolbar and the page."""
-    _toolbar(place)
+    view = _toolbar(place)
     if place.page.unread:
         components.warning(say("document.unread_page", reason=place.page.unread))
-    _text(place)
+    if view == "page":
+        try:
+            pictures.show(place)
+        except PageError as error:
+            components.warning(str(error))
+            _text(place)
+    else:
+        _text(place)
+    _scroll(place)
 
 
-def _toolbar(place: Place) -> None:
+def _toolbar(place: Place) -> str:
     last = len(place.pages)
     with st.container(horizontal=True, vertical_alignment="center", key="toolbar", gap="small"):
         for name, icon, target in (
@@ -49,6 +58,33 @@ def _toolbar(place: Place) -> None:
         label = place.page.label
         known = f" ({label})" if label and label != str(place.page.number) else ""
         components.note(say("document.of_pages" if place.paged else "document.of_parts", count=last) + known)
+        return _view() if pictures.can_show(place) else "text"
+
+
+def _view() -> str:
+    """How a PDF's page is shown, and how large."""
+    views = ("page", "text")
+    view = st.segmented_control(
+        say("document.view"),
+        views,
+        format_func=lambda kind: say(f"document.as_{kind}"),
+        required=True,
+        key=address.one("view", views, "page"),
+        on_change=address.store,
+        args=("view", "page"),
+        label_visibility="collapsed",
+    )
+    st.selectbox(
+        say("document.zoom"),
+        pictures.ZOOMS,
+        key=address.one("zoom", pictures.ZOOMS, "100"),
+        format_func=lambda zoom: f"{zoom} %",
+        on_change=address.store,
+        args=("zoom", "100"),
+        label_visibility="collapsed",
+        width=105,
+    )
+    return view or "page"
 
 
 def _turn(number: int) -> None:
@@ -68,7 +104,6 @@ def _text(place: Place) -> None:
         return
     name = escaped(components.title(place.document))
     html(f'<article class="ld-text ld-article" tabindex="0" aria-label="{name}">{body}</article>')
-    _scroll(place)
 
 
 def _scroll(place: Place) -> None:

@@ -58,7 +58,7 @@ def show(found: SearchResult, question: Question, order: str) -> None:
     for hit in hits[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]:
         hit_card(hit, question)
     if pages > 1:
-        _pager(page, pages)
+        components.pager(page, pages)
 
 
 def ordered(hits: tuple[Hit, ...], order: str) -> list[Hit]:
@@ -141,26 +141,6 @@ def _steering(hit: Hit) -> None:
 def _steer(name: str, chunks: tuple[int, ...]) -> None:
     address.put(name, ",".join(str(chunk) for chunk in chunks))
     address.put("p", None)
-
-
-def _pager(page: int, pages: int) -> None:
-    with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center", key="pager"):
-        st.button(
-            say("pager.previous"),
-            disabled=page == 1,
-            on_click=address.put,
-            args=("p", str(page - 1)),
-            icon=":material/arrow_back:",
-        )
-        components.note(say("pager.where", page=page, pages=pages))
-        st.button(
-            say("pager.next"),
-            disabled=page == pages,
-            on_click=address.put,
-            args=("p", str(page + 1)),
-            icon=":material/arrow_forward:",
-            icon_position="right",
-        )
 
 
 def as_json(found: SearchResult) -> str:

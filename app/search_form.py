@@ -9,7 +9,7 @@ from app.components import say
 from app.services import Question
 from indexer import Mode
 
-FILTERS = ("type", "language", "tag", "status", "source", "after", "before")
+FILTERS = ("type", "language", "tag", "status", "source", "after", "before", "cluster")
 ORDERS = ("best", "newest", "oldest", "title")
 _NEW_SEARCH = ("p", "like", "like_document", "more", "less")
 

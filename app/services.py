@@ -10,10 +10,15 @@ from pathlib import Path
 import streamlit as st
 
 from indexer import (
+    Clustering,
+    Comparison,
     Counts,
+    DuplicateReport,
+    Finding,
     Grouping,
     Heading,
     Library,
+    LibraryNotFoundError,
     Mode,
     SearchOptions,
     SearchResult,
@@ -21,13 +26,24 @@ from indexer import (
     Span,
     StoredDocument,
     StoredPage,
+    StoredRun,
+    Verification,
+    cluster_documents,
+    compare,
+    diagnose,
+    find_duplicates,
+    load_clusters,
     load_settings,
     more_like,
+    remove,
     search_library,
+    verify,
 )
 
 PAGE_SIZE = 10
 MOST_PLACES = 100
+_PATIENCE = 3.0
+"""Seconds that a small change waits for another writer."""
 MOST_DOCUMENTS = 200
 """How many documents one search lists over its pages."""
 
@@ -72,6 +88,13 @@ def _open(directory: Path, _settings: Settings) -> Library:
 def empty() -> bool:
     """Whether the library holds no document at all."""
     return library().store.counts().documents == 0
+
+
+def warm() -> None:
+    """Open the library and load the model, so that the first search does not wait for them."""
+    opened = library()
+    opened.refresh()
+    opened.encoder.encode_query(["warm"])
 
 
 def counts() -> Counts:
@@ -177,3 +200,84 @@ def file_of(document: StoredDocument) -> Path | None:
 def similar(document_id: int, k: int = 5) -> SearchResult:
     """The documents that are most like this one."""
     return ask(Question(like_document=document_id), k)
+
+
+def duplicates() -> DuplicateReport:
+    """Every group of near-duplicates; found once for each state of the library."""
+    opened = library()
+    return _duplicates(str(opened.directory), opened.store.generation())
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _duplicates(_directory: str, _generation: int) -> DuplicateReport:
+    return find_duplicates(library())
+
+
+def compared(a: int, b: int) -> Comparison:
+    """Two documents compared. Raises DocumentNotFoundError."""
+    return compare(library(), a, b)
+
+
+def documents() -> list[StoredDocument]:
+    """Every document, the latest first."""
+    return sorted(library().store.documents(), key=lambda document: document.id, reverse=True)
+
+
+def nothing_yet() -> bool:
+    """Whether there is no library, or nothing in it."""
+    try:
+        return empty()
+    except LibraryNotFoundError:
+        return True
+
+
+def remove_documents(document_ids: Sequence[int]) -> None:
+    """Take documents out of the library. Raises LibraryLockedError while another process writes."""
+    with _writing() as opened:
+        remove(opened, [str(document_id) for document_id in document_ids], wait=_PATIENCE)
+
+
+def set_tags(document_ids: Sequence[int], names: Sequence[str]) -> None:
+    """Give documents exactly these tags. Raises LibraryLockedError while another process writes."""
+    with _writing() as opened, opened.write_lock(_PATIENCE):
+        for one in map(opened.store.document, document_ids):
+            opened.store.untag([one.id], [tag for tag in one.tags if tag not in names])
+        opened.store.tag(document_ids, names)
+
+
+def _writing() -> Library:
+    """The library opened for writing, for the length of one change."""
+    chosen = settings()
+    return Library.open(chosen.library, chosen, write=True)
+
+
+def runs() -> list[StoredRun]:
+    """The last runs that changed the library, oldest first."""
+    return library().store.runs()
+
+
+def unread() -> list[StoredDocument]:
+    """The documents of which nothing could be read, the latest first."""
+    return [document for document in documents() if not document.status.searchable]
+
+
+@st.cache_resource(show_spinner=False, ttl=120)
+def doctor() -> tuple[Finding, ...]:
+    """What the doctor says of this machine, without the proof that takes long."""
+    return diagnose(settings(), prove=False).findings
+
+
+def verified() -> Verification:
+    """Everything stored, checked now."""
+    return verify(library())
+
+
+def clusters() -> Clustering | None:
+    """The clusters as they were made last; None when they never were."""
+    return load_clusters(library())
+
+
+def make_clusters() -> None:
+    """Compute the clusters and keep them. Raises LibraryLockedError while another process writes."""
+    with _writing() as opened:
+        cluster_documents(opened)

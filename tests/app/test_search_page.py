@@ -60,7 +60,7 @@ def test_filters_narrow_a_search_and_are_read_from_the_address(open_page, librar
     assert "Supply agreement" in html_of(open_page(q="pump delivery"))
     narrowed = html_of(open_page(q="pump delivery", type="text/plain"))
     assert "Supply agreement" not in narrowed
-    assert "pump.txt" in narrowed
+    assert ">pump</a>" in narrowed
 
 
 def test_documents_that_could_not_be_read_are_mentioned(open_page, library):

@@ -1,0 +1,26 @@
+"""The duplicates page: what is nearly the same, and two documents side by side."""
+
+import streamlit as st
+
+from app import address, components, pairs, services
+from app.components import html, say
+from app.markup import escaped
+
+
+def show() -> None:
+    """Two documents when the address names them, else every group."""
+    if services.empty():
+        components.library_is_empty()
+        return
+    first, second = address.number("a"), address.number("b")
+    if first is not None and second is not None:
+        pairs.side_by_side(services.compared(first, second))
+        return
+    html(f'<h1 class="ld-h1">{escaped(say("nav.duplicates"))}</h1>')
+    with st.spinner(say("pairs.working")):
+        report = services.duplicates()
+    pairs.show(report)
+
+
+with st.container(key="reading"):
+    show()

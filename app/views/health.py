@@ -1,0 +1,29 @@
+"""The health page: the library's size and speed, what went wrong, the machine, and a check on demand."""
+
+import streamlit as st
+
+from app import access, components, services, upkeep
+from app.components import html, say
+from app.markup import escaped
+
+
+def show() -> None:
+    """The figures at the top, then what went wrong beside what is known of the machine."""
+    html(f'<h1 class="ld-h1">{escaped(say("nav.health"))}</h1>')
+    if services.nothing_yet():
+        components.library_is_empty()
+        upkeep.machine()
+        return
+    upkeep.figures()
+    left, right = st.columns(2, gap="large")
+    with left:
+        upkeep.throughput(services.runs())
+        upkeep.statuses()
+        upkeep.problems()
+    with right:
+        upkeep.machine()
+        if access.may_edit():
+            upkeep.verify()
+
+
+show()
