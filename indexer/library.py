@@ -22,7 +22,7 @@ from indexer.datatypes import Encoder, Ids, Matrix, Recipe, Vector
 from indexer.errors import DamagedError, LibraryError, LibraryLockedError, RecipeMismatchError
 from indexer.files import sweep
 from indexer.settings import Settings
-from indexer.store import Store, is_library
+from indexer.store import Store, is_library, is_outdated
 from indexer.vectors import Candidates, IndexStamp, VectorIndex
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ LOCK_NAME = "writer.lock"
 HOLDER_NAME = "writer.json"
 MEANS_KEY = "language_means"
 _MEANS_VERSION_KEY = "language_means_version"
+_MIGRATION_SECONDS = 60.0
+"""How long opening a library of an older longdoc waits for another process that brings it up to date."""
+
 _CATCH_UP_ROWS = 8192
 _SAVE_AT_LEAST = 2000
 
@@ -81,6 +84,9 @@ class Library:
         """
         if create and not is_library(directory):
             return cls(directory, settings, _create(directory, settings, encoder), encoder)
+        if is_outdated(directory):
+            with writer_lock(directory, _MIGRATION_SECONDS):
+                Store.open(directory).close()
         store = Store.open(directory, readonly=not write)
         if write and not any_recipe:
             _check_settings(settings, store.recipe)

@@ -8,6 +8,7 @@ from indexer.datatypes import Recipe
 from indexer.errors import LibraryLockedError, LibraryNotFoundError, RecipeMismatchError
 from indexer.library import Library
 from indexer.settings import Settings
+from indexer.store import schema
 from tests.building import add_text, make_library, settings
 from tests.fakes import FakeEncoder
 
@@ -157,3 +158,13 @@ def test_many_threads_read_one_library(tmp_path):
         for thread in threads:
             thread.join()
         assert errors == []
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_a_library_of_an_older_program_is_brought_up_to_date_when_opened(tmp_path, write):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "_SCRIPTS", schema._SCRIPTS[:1])
+        make_library(tmp_path).close()
+    with Library.open(tmp_path / "library", settings(tmp_path), write=write) as library:
+        assert library.store.schema_version == schema.SCHEMA_VERSION
+        assert library.writer is None

@@ -1,7 +1,7 @@
 """All that is kept of a library, in one SQLite file; the only room that speaks SQL."""
 
 from indexer.store.facts import SqliteFacts, sqlite_facts
-from indexer.store.keep import FILE_NAME, Store, is_library
+from indexer.store.keep import FILE_NAME, Store, is_library, is_outdated
 from indexer.store.records import (
     Counts,
     DocumentFilter,
@@ -38,5 +38,6 @@ __all__ = [
     "StoredRun",
     "check_copy",
     "is_library",
+    "is_outdated",
     "sqlite_facts",
 ]

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from indexer.datatypes import Ids, Span
+from indexer.faults import fault_point
 from indexer.lexical import index_text
 from indexer.store.chunks import read_text
 from indexer.store.part import Part
@@ -90,6 +91,7 @@ class FullText(Part):
                 documents = connection.execute("SELECT document_id FROM indexed WHERE recipe_id = ?", [recipe_id])
                 for (document_id,) in documents.fetchall():
                     add_words(connection, recipe_id, document_id)
+                    fault_point("store.rebuild_lexical")
             connection.execute("UPDATE recipes SET index_text_version = ?", [index_text_version()])
 
 

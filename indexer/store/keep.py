@@ -126,6 +126,15 @@ class Store(DocumentReader, ChunkReader, FullText, Upkeep):
                 )
 
 
+def is_outdated(directory: Path) -> bool:
+    """Whether a directory holds a library of an older program, which is to be brought up to date by a writer."""
+    path = directory / FILE_NAME
+    if not is_library(directory):
+        return False
+    with contextlib.closing(Connections(path, readonly=True)) as connections, translated(path):
+        return schema_version(connections.get()) < SCHEMA_VERSION
+
+
 def is_library(directory: Path) -> bool:
     """Whether a directory holds a library; one whose creation was cut short holds none yet."""
     path = directory / FILE_NAME

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from indexer.errors import LibraryError
+from indexer.faults import fault_point
 
 SCHEMA_VERSION = 2
 """The number of migrations below; kept in ``PRAGMA user_version`` so that a look at it needs no migration library."""
@@ -242,6 +243,7 @@ def migrate(connection: sqlite3.Connection) -> list[str]:
             database.executescript(script)
             database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             database.execute(f"PRAGMA user_version = {number}")
+            fault_point("store.migrating")
             done.append(f"{number:04d}")
 
         migrations(name=f"{number:04d}")(apply)
@@ -249,6 +251,7 @@ def migrate(connection: sqlite3.Connection) -> list[str]:
     for number, script in enumerate(_SCRIPTS, start=1):
         step(number, script)
     migrations.apply(Database(connection))
+    fault_point("store.migrated")
     return done
 
 

@@ -156,6 +156,7 @@ class Upkeep(Recipes, Writing):
             connection.execute("DELETE FROM languages")
             for document_id, recipe_id in connection.execute("SELECT document_id, recipe_id FROM indexed").fetchall():
                 count_languages(connection, recipe_id, document_id, sign=1)
+            fault_point("store.rebuild_languages")
 
     def prune(self, *, keep_recipes: bool = False) -> Pruned:
         """Drop what nothing refers to any more and give its space back to the disk.
