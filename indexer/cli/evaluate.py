@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.cli.opening import open_library
 from indexer.cli.output import ExitCode, print_json, print_table, say
 from indexer.datatypes import Mode
 
@@ -14,11 +16,18 @@ if TYPE_CHECKING:
     from indexer.cli import Context
     from indexer.evaluate import Difference, Evaluation
 
+    Comparison = tuple[Evaluation, tuple[Difference, ...]]
+
 _MODES = [mode.value for mode in Mode]
 
 
 @click.command("evaluate")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--from-library",
+    is_flag=True,
+    help="Make a test from your own documents: sentences taken out, and facts put in, that are then asked for.",
+)
 @click.option("--mode", type=click.Choice(_MODES), default=Mode.HYBRID.value, show_default=True, help="How to search.")
 @click.option(
     "--against",
@@ -33,36 +42,57 @@ _MODES = [mode.value for mode in Mode]
 @click.option("--per-query", is_flag=True, help="Print every query's result.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def evaluate_command(context: Context, /, folder: Path, as_json: bool, per_query: bool, **wanted: Any) -> ExitCode:
-    """Measure the search on a FOLDER in the BEIR layout.
+def evaluate_command(
+    context: Context, /, folder: Path | None, as_json: bool, per_query: bool, **wanted: Any
+) -> ExitCode:
+    """Measure the search on a FOLDER in the BEIR layout, or on your own library.
 
-    It holds corpus.jsonl, queries.jsonl, qrels/test.tsv and, where the answers' places are known, spans.jsonl. What was
-    encoded is kept in the cache, so that the next evaluation of the same folder takes seconds.
+    The folder holds corpus.jsonl, queries.jsonl, qrels/test.tsv and, where the answers' places are known,
+    spans.jsonl. What was encoded is kept in the cache: the next evaluation of the same folder takes seconds.
     """
-    from indexer.evaluate import EvaluateOptions, compare_evaluations, evaluate_folder, load_evaluation, save_evaluation
+    if (folder is None) != wanted["from_library"]:
+        raise click.UsageError("Give either a FOLDER or --from-library.")
+    if folder is None:
+        runs = _own(context, wanted["mode"], wanted["queries"])
+        comparisons: list[Comparison] = []
+    else:
+        runs, comparisons = _judged(context, folder, wanted)
+    if wanted["save"]:
+        from indexer.evaluate import save_evaluation
+
+        save_evaluation(runs[0], wanted["save"])
+    if as_json:
+        values = [_json(run, comparisons, per_query=per_query) for run in runs]
+        print_json(values[0] if folder is not None else {"evaluations": values})
+    else:
+        for run in runs:
+            _print(run, comparisons, per_query=per_query)
+    return ExitCode.DONE
+
+
+def _judged(context: Context, folder: Path, wanted: dict[str, Any]) -> tuple[list[Evaluation], list[Comparison]]:
+    from indexer.evaluate import EvaluateOptions, compare_evaluations, evaluate_folder, load_evaluation
 
     modes = [wanted["mode"], *(other for other in wanted["against"] if other in _MODES)]
     stored = [load_evaluation(Path(other)) for other in wanted["against"] if other not in _MODES]
     options = [EvaluateOptions(Mode(mode), wanted["queries"]) for mode in modes]
-    ours, *others = evaluate_folder(
-        folder,
-        context.settings,
-        options,
-        progress=lambda done, of: say(f"{done} of {of} documents encoded", quiet=context.quiet),
-    )
-    if wanted["save"]:
-        save_evaluation(ours, wanted["save"])
-    comparisons = [(other, compare_evaluations(ours, other)) for other in (*others, *stored)]
-    if as_json:
-        print_json(_json(ours, comparisons, per_query=per_query))
-    else:
-        _print(ours, comparisons, per_query=per_query)
-    return ExitCode.DONE
+    ours, *others = evaluate_folder(folder, context.settings, options, progress=_progress(context))
+    return [ours], [(other, compare_evaluations(ours, other)) for other in (*others, *stored)]
 
 
-def _json(
-    ours: Evaluation, comparisons: list[tuple[Evaluation, tuple[Difference, ...]]], *, per_query: bool
-) -> dict[str, Any]:
+def _own(context: Context, mode: str, queries: int | None) -> list[Evaluation]:
+    from indexer.evaluate import EvaluateOptions, evaluate_own
+
+    with open_library(context) as library:
+        options = EvaluateOptions(Mode(mode), queries)
+        return list(evaluate_own(library, context.settings, options, progress=_progress(context)))
+
+
+def _progress(context: Context) -> Callable[[int, int], None]:
+    return lambda done, of: say(f"{done} of {of} documents encoded", quiet=context.quiet)
+
+
+def _json(ours: Evaluation, comparisons: list[Comparison], *, per_query: bool) -> dict[str, Any]:
     from indexer.evaluate import evaluation_json
 
     value = evaluation_json(ours, per_query=per_query)
@@ -87,7 +117,7 @@ def _json(
     return value
 
 
-def _print(ours: Evaluation, comparisons: list[tuple[Evaluation, tuple[Difference, ...]]], *, per_query: bool) -> None:
+def _print(ours: Evaluation, comparisons: list[Comparison], *, per_query: bool) -> None:
     click.echo(
         f"{ours.name}: {ours.documents} documents of {ours.tokens:,} tokens, {len(ours.results)} queries, "
         f"{ours.mode.value}, {ours.seconds:.1f} s"

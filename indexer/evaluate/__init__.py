@@ -3,7 +3,14 @@
 from indexer.evaluate.collection import Collection, read_collection
 from indexer.evaluate.compare import compare_evaluations
 from indexer.evaluate.figures import Difference
-from indexer.evaluate.run import EvaluateOptions, Evaluation, QueryResult, evaluate_folder, evaluate_library
+from indexer.evaluate.run import (
+    EvaluateOptions,
+    Evaluation,
+    QueryResult,
+    evaluate_folder,
+    evaluate_library,
+    evaluate_own,
+)
 from indexer.evaluate.stored import evaluation_json, load_evaluation, save_evaluation
 
 __all__ = [
@@ -15,6 +22,7 @@ __all__ = [
     "compare_evaluations",
     "evaluate_folder",
     "evaluate_library",
+    "evaluate_own",
     "evaluation_json",
     "load_evaluation",
     "read_collection",

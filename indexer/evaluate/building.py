@@ -50,17 +50,27 @@ def library_directory(settings: Settings, collection: Collection, fingerprint: s
 
 @contextmanager
 def collection_library(
-    collection: Collection, settings: Settings, *, encoder: Encoder | None = None, progress: Progress | None = None
+    collection: Collection,
+    settings: Settings,
+    *,
+    encoder: Encoder | None = None,
+    progress: Progress | None = None,
+    directory: Path | None = None,
+    known: Library | None = None,
 ) -> Iterator[Library]:
-    """Open the library of a collection, with every document in it and every query encoded."""
-    fingerprint = encoder.fingerprint if encoder else describe_encoder(settings.encoder, settings).fingerprint
-    directory = library_directory(settings, collection, fingerprint)
+    """Open the library of a collection, with every document in it and every query encoded.
+
+    It is kept in the cache, unless a ``directory`` is given. Embeddings that ``known`` has are taken from there.
+    """
+    if directory is None:
+        fingerprint = encoder.fingerprint if encoder else describe_encoder(settings.encoder, settings).fingerprint
+        directory = library_directory(settings, collection, fingerprint)
     directory.mkdir(parents=True, exist_ok=True)
     settings = replace(settings, library=directory)
     remembering = RememberingEncoder(settings, directory / "queries.npz", encoder)
     with Library.open(directory, settings, create=True, write=True, encoder=remembering) as library:
         with library.write_lock(wait=-1):
-            _fill(library, collection.documents, settings, progress)
+            _fill(library, collection.documents, known, progress)
             refresh_means(library)
         remembering.remember(list(collection.queries.values()))
         yield library
@@ -71,15 +81,17 @@ def collection_id(path: str) -> str:
     return path.removeprefix(_SCHEME)
 
 
-def _fill(library: Library, documents: Sequence[SourceDocument], settings: Settings, progress: Progress | None) -> None:
+def _fill(
+    library: Library, documents: Sequence[SourceDocument], known: Library | None, progress: Progress | None
+) -> None:
     present = {file.path for file in library.store.files()}
     missing = [document for document in documents if _SCHEME + document.id not in present]
     waiting: list[_Cut] = []
     done = len(documents) - len(missing)
     for number, document in enumerate(missing, start=1):
-        waiting.append(_cut(document, library, settings))
+        waiting.append(_cut(document, library))
         if sum(len(cut.chunks) for cut in waiting) >= _LOOK_AHEAD or number == len(missing):
-            _encode(library, waiting)
+            _encode(library, waiting, known)
             for cut in waiting:
                 _keep(library, cut)
             done += len(waiting)
@@ -88,19 +100,22 @@ def _fill(library: Library, documents: Sequence[SourceDocument], settings: Setti
                 progress(done, len(documents))
 
 
-def _cut(document: SourceDocument, library: Library, settings: Settings) -> _Cut:
+def _cut(document: SourceDocument, library: Library) -> _Cut:
     cleaned = clean(document.text)
     page = Page(cleaned.text, cleaned.offsets, language=detect_language(cleaned.text))
+    recipe = library.store.recipe
     chunks = chunk_pages(
-        [page], library.encoder.count_tokens, chunk_tokens=settings.chunk_tokens, minimum=settings.chunk_minimum
+        [page], library.encoder.count_tokens, chunk_tokens=recipe.chunk_tokens, minimum=recipe.chunk_minimum
     )
     return _Cut(document, page, tuple(chunks))
 
 
-def _encode(library: Library, waiting: Sequence[_Cut]) -> None:
+def _encode(library: Library, waiting: Sequence[_Cut], known: Library | None) -> None:
     texts = {text_hash(chunk.text): chunk.text for cut in waiting for chunk in cut.chunks}
-    known = library.store.known(texts)
-    keys = [key for key in texts if key not in known]
+    if known is not None:
+        library.store.put_embeddings(known.store.embeddings_by_hash(texts))
+    present = library.store.known(texts)
+    keys = [key for key in texts if key not in present]
     for batch in library.encoder.encode_in_batches([texts[key] for key in keys]):
         some = {keys[position]: row for position, row in zip(batch.positions.tolist(), batch.rows, strict=True)}
         library.store.put_embeddings(some)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from indexer.datatypes import Encoder, Mode, Span
 from indexer.evaluate.building import Progress, collection_id, collection_library, original_spans
 from indexer.evaluate.collection import Answer, Collection, read_collection
 from indexer.evaluate.figures import first_right, ndcg, recall
+from indexer.evaluate.own import HELD_OUT, PLANTED, own_collection
 from indexer.library import Library
 from indexer.search import Grouping, SearchOptions, parse_query, rank
 from indexer.search.retrieve import Ranking
@@ -109,6 +111,31 @@ def evaluate_folder(
     collection = read_collection(folder)
     with collection_library(collection, settings, encoder=encoder, progress=progress) as library:
         return tuple(evaluate_library(library, collection, options) for options in modes)
+
+
+def evaluate_own(
+    library: Library, settings: Settings, options: EvaluateOptions, *, progress: Progress | None = None
+) -> tuple[Evaluation, ...]:
+    """Measure the search on a library's own documents: of sentences taken out and of facts put in, one after the other.
+
+    The changed documents lie in a directory that is removed afterwards; only what was changed is encoded. Raises
+    EvaluationError when the library has too little text.
+    """
+    collection = own_collection(library, options.queries or 100)
+    settings = replace(settings, encoder=library.store.recipe.encoder)
+    settings.cache.mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(dir=settings.cache, prefix="own-") as directory,
+        collection_library(
+            collection, settings, encoder=library.encoder, progress=progress, directory=Path(directory), known=library
+        ) as changed,
+    ):
+        whole = evaluate_library(changed, collection, replace(options, queries=None))
+    return tuple(
+        replace(whole, name=f"{collection.name}, {kind}", results=results)
+        for kind in (HELD_OUT, PLANTED)
+        if (results := tuple(result for result in whole.results if result.id.startswith(kind)))
+    )
 
 
 def evaluate_library(library: Library, collection: Collection, options: EvaluateOptions) -> Evaluation:

@@ -15,6 +15,7 @@ from indexer.evaluate import (
     EvaluateOptions,
     compare_evaluations,
     evaluate_folder,
+    evaluate_own,
     load_evaluation,
     read_collection,
     save_evaluation,
@@ -23,6 +24,7 @@ from indexer.evaluate.figures import first_right, ndcg, paired_bootstrap, recall
 from indexer.evaluate.run import covers
 from indexer.settings import Settings
 from tests.fakes import FakeEncoder
+from tests.search.shelf import fill, new_library
 
 TEXTS = {
     "a": "The supplier pays a penalty for late delivery.\r\n" + "Boxes are packed with care. " * 30,
@@ -165,3 +167,35 @@ def test_the_verb_prints_the_contract(folder: Path, settings: Settings, monkeypa
     plain = CliRunner().invoke(longdoc, ["evaluate", str(folder), "--against", "dense", "--per-query"])
     assert "ndcg@10" in plain.stdout
     assert "bootstrap" in plain.stdout
+
+
+def test_a_library_is_measured_on_its_own_documents(tmp_path: Path, settings: Settings) -> None:
+    english = "\n".join(
+        f"Report {number} tells of harbour {number} and its cranes that were painted in colour {number}. "
+        f"In year {1900 + number} a storm took away the roof of shed {number}. Nobody was hurt in that night. "
+        f"The insurers of shed {number} paid within {number} weeks after a long exchange of letters."
+        for number in range(12)
+    )
+    chinese = "".join(
+        f"第{number}号报告讲到第{number}号码头的起重机和它们的颜色。那一年的风暴掀走了第{number}号仓库的屋顶。"
+        f"当晚没有人受伤。保险公司在{number}周之后付了第{number}号仓库的赔款。"
+        for number in range(12)
+    )
+    with new_library(tmp_path / "own") as library:
+        fill(library, {"/en.txt": english, "/zh.txt": chinese, "/short.txt": "Too short."})
+        before = library.store.text(1)
+        encoded = len(library.encoder.encoded)  # type: ignore[attr-defined]  # the fake encoder counts
+        evaluations = evaluate_own(library, settings, EvaluateOptions(queries=10))
+        assert library.store.text(1) == before
+        assert len(library.encoder.encoded) - encoded < 30  # type: ignore[attr-defined]  # only what was changed
+    assert [evaluation.name.split(", ")[1] for evaluation in evaluations] == ["held-out", "planted"]
+    assert sum(len(evaluation.results) for evaluation in evaluations) == 10
+    assert evaluations[1].figures["recall@10"] == 1
+    assert not list(settings.cache.glob("own-*"))
+
+
+def test_a_library_without_sentences_is_no_test(tmp_path: Path, settings: Settings) -> None:
+    with new_library(tmp_path / "own") as library:
+        fill(library, {"/short.txt": "Too short."})
+        with pytest.raises(EvaluationError, match="enough sentences"):
+            evaluate_own(library, settings, EvaluateOptions())
