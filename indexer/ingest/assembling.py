@@ -30,8 +30,8 @@ class OpenDocument:
 
     task: Task
     sha256: str
-    writer: DocumentWriter
     pooling: DocumentPooling
+    writer: DocumentWriter | None = None
     copies: list[Task] = field(default_factory=list)
     parts: deque[_Pending] = field(default_factory=deque)
     closed: Closed | None = None
@@ -65,9 +65,8 @@ class Assembler:
         self.encoded_tokens = 0
 
     def open(self, task: Task, sha256: str) -> OpenDocument:
-        """Begin a document that nobody sees yet."""
-        pooling = DocumentPooling(self._recipe.document_pooling, self._recipe.dimension)
-        return OpenDocument(task, sha256, self._store.begin(sha256, task.bytes, ""), pooling)
+        """Begin a document that nobody sees yet; it is begun in the store with its first chunk."""
+        return OpenDocument(task, sha256, DocumentPooling(self._recipe.document_pooling, self._recipe.dimension))
 
     def take(self, document: OpenDocument, part: DocumentPart) -> None:
         """Take a part in: reuse the embeddings the library has, and let the encoder have the other texts."""
@@ -92,7 +91,11 @@ class Assembler:
         self._advance(document)
 
     def embed(self, batch: Encoded) -> None:
-        """Store a batch at once, and bring on the documents whose chunks it held."""
+        """Store a batch at once, and bring on the documents whose chunks it held, in one transaction."""
+        with self._store.together():
+            self._embed(batch)
+
+    def _embed(self, batch: Encoded) -> None:
         started = time.perf_counter()
         rows: dict[bytes, Vector] = dict(zip(batch.keys, batch.rows, strict=True))
         self._store.put_embeddings(rows)
@@ -116,15 +119,22 @@ class Assembler:
     def _advance(self, document: OpenDocument) -> None:
         """Write the parts at the front whose embeddings are all there; finish the document when nothing is left."""
         started = time.perf_counter()
-        while document.parts and not document.parts[0].missing:
-            part = document.parts.popleft().part
-            if part.chunks:
-                document.writer.write(part.chunks)
-            document.writer.pages(part.pages, part.headings)
-            self._count(document, part)
-        document.store_seconds += time.perf_counter() - started
-        if document.closed is not None and not document.parts:
-            self._finish(document, document.closed)
+        with self._store.together():
+            while document.parts and not document.parts[0].missing:
+                part = document.parts.popleft().part
+                writer = self._writer(document)
+                if part.chunks:
+                    writer.write(part.chunks)
+                writer.pages(part.pages, part.headings)
+                self._count(document, part)
+            document.store_seconds += time.perf_counter() - started
+            if document.closed is not None and not document.parts:
+                self._finish(document, document.closed)
+
+    def _writer(self, document: OpenDocument) -> DocumentWriter:
+        if document.writer is None:
+            document.writer = self._store.begin(document.sha256, document.task.bytes, "")
+        return document.writer
 
     def _count(self, document: OpenDocument, part: DocumentPart) -> None:
         self._credit.give(len(part.chunks))
@@ -145,7 +155,7 @@ class Assembler:
             read = replace(read, status=Status.EMPTY, reason=read.reason or "there is no text in it")
         stages = replace(closed.stages, encode=document.encode_seconds, store=document.store_seconds)
         if read.status.searchable:
-            document_id = document.writer.finish(
+            document_id = self._writer(document).finish(
                 read,
                 document.pooling.embedding,
                 seconds=stages.total,
@@ -153,10 +163,15 @@ class Assembler:
                 replaces=document.task.document_id,
             )
         else:
-            document.writer.abandon()
+            self.abandon(document)
             document_id = self._record(document, read)
         stages = replace(stages, store=stages.store + time.perf_counter() - started)
         self._finished(document, _report(document, read, document_id, stages), stages)
+
+    def abandon(self, document: OpenDocument) -> None:
+        """Forget what was written of a document; its embeddings stay for the next run."""
+        if document.writer is not None:
+            document.writer.abandon()
 
     def _record(self, document: OpenDocument, read: Document) -> int:
         """Keep why a document has no text. One that changed under the reader is looked at again by the next run."""

@@ -226,7 +226,7 @@ class Pipeline:
         """Forget what was half written; its embeddings stay for the next run."""
         for document in self._by_sha.values():
             if isinstance(document, OpenDocument):
-                document.writer.abandon()
+                self._assembler.abandon(document)
 
 
 def _same(task: Task, first: FileReport) -> FileReport:

@@ -87,9 +87,12 @@ class Connections:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it, or nothing of it when the block raises."""
+        """One transaction: all of it, or nothing of it when the block raises. Inside another it is part of that one."""
         with translated(self.path):
             connection = self.get()
+            if connection.in_transaction:
+                yield connection
+                return
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -239,6 +240,12 @@ class Writing(Part):
                 [(encoder_id, key, row) for key, row in zip(embeddings, rows, strict=True)],
             )
             fault_point("store.embeddings")
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make the changes inside the block one transaction: one flush to the disk, for as little time as they take."""
+        with self._connections.writing():
+            yield
 
     def begin(self, sha256: str | None, size: int, media_type: str) -> DocumentWriter:
         """Begin a document that nobody sees until its writer finishes it."""
