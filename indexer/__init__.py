@@ -79,7 +79,13 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         evaluate_folder as evaluate_folder,
     )
     from indexer.ingest import (
+        AddOptions as AddOptions,
+        Listener as Listener,
+        Progress as Progress,
+        add as add,
         remove as remove,
+        sync as sync,
+        watch as watch,
     )
     from indexer.library import (
         Holder as Holder,
@@ -122,6 +128,7 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
     )
 
 _HOMES: dict[str, str] = {
+    "AddOptions": "ingest",
     "Assignment": "clusters",
     "Boilerplate": "duplicates",
     "Chunk": "datatypes",
@@ -153,6 +160,7 @@ _HOMES: dict[str, str] = {
     "Library": "library",
     "LibraryLockedError": "errors",
     "LibraryNotFoundError": "errors",
+    "Listener": "ingest",
     "LongdocError": "errors",
     "MapPoint": "clusters",
     "Mode": "datatypes",
@@ -160,6 +168,7 @@ _HOMES: dict[str, str] = {
     "Page": "datatypes",
     "PageError": "errors",
     "Pair": "duplicates",
+    "Progress": "ingest",
     "ReadOptions": "parse.options",
     "Recipe": "datatypes",
     "Rectangle": "datatypes",
@@ -177,6 +186,7 @@ _HOMES: dict[str, str] = {
     "StoredRun": "store",
     "Topic": "clusters",
     "Verification": "upkeep",
+    "add": "ingest",
     "chunk_topics": "clusters",
     "classify": "clusters",
     "cluster_documents": "clusters",
@@ -201,7 +211,9 @@ _HOMES: dict[str, str] = {
     "search_library": "search",
     "store_password": "passwords",
     "subclusters": "clusters",
+    "sync": "ingest",
     "verify": "upkeep",
+    "watch": "ingest",
     "write_csv": "duplicates",
 }
 

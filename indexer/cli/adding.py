@@ -20,9 +20,13 @@ from indexer.errors import SettingsError
 
 if TYPE_CHECKING:
     from indexer.cli import Context
+    from indexer.duplicates import Overlap
     from indexer.ingest import AddOptions, Listener
     from indexer.library import Library
     from indexer.settings import Settings
+
+_COMPARED = 20
+"""So many new documents of a run are compared with what was there."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -149,12 +153,24 @@ def _run(
             report = work(library, options, listener)
             if report.added or report.updated or report.removed:
                 _centre(library, options)
+            overlaps = {} if report.stopped else _overlaps(library, report)
         finally:
             shows.close()
     if isinstance(shows, Records):
         shows.done(report)
-    tell(report, as_json=as_json, quiet=context.quiet or context.log_json, again=again)
+    tell(report, overlaps, as_json=as_json, quiet=context.quiet or context.log_json, again=again)
     return exit_code(report)
+
+
+def _overlaps(library: Library, report: RunReport) -> dict[str, Overlap]:
+    """What of the new documents the library had already, by path; for the first of a run only, since it takes time."""
+    new = [file for file in report.files if file.status.searchable and file.document_id is not None][:_COMPARED]
+    if not new or library.store.counts().documents <= 1:
+        return {}
+    from indexer.duplicates import overlap_of
+
+    found = ((file.path, overlap_of(library, file.document_id or 0)) for file in new)
+    return {path: overlaps[0] for path, overlaps in found if overlaps}
 
 
 def _centre(library: Library, options: AddOptions) -> None:

@@ -8,9 +8,10 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +24,7 @@ from indexer.datatypes import FileReport, RunReport, Status
 if TYPE_CHECKING:
     from types import FrameType
 
+    from indexer.duplicates import Overlap
     from indexer.ingest import Progress, Stages
 
 _RECORD_SECONDS = 1.0
@@ -156,15 +158,15 @@ def stoppable(stopping: threading.Event) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def run_json(report: RunReport) -> dict[str, Any]:
-    """A run as the contract has it."""
+def run_json(report: RunReport, overlaps: Mapping[str, Overlap] = MappingProxyType({})) -> dict[str, Any]:
+    """A run as the contract has it; a document that the library had much of already says so besides."""
     whole = {
         "added": report.added,
         "updated": report.updated,
         "unchanged": report.unchanged,
         "failed": report.failed,
         "removed": report.removed,
-        "documents": [_file_json(file) for file in report.files],
+        "documents": [_file_json(file) | _overlap_json(overlaps.get(file.path)) for file in report.files],
         "tokens": report.tokens,
         "seconds": round(report.seconds, 3),
         "tokens_per_second": round(report.tokens_per_second, 1),
@@ -180,10 +182,10 @@ def exit_code(report: RunReport) -> ExitCode:
     return ExitCode.SOME_FAILED if report.failed else ExitCode.DONE
 
 
-def tell(report: RunReport, *, as_json: bool, quiet: bool, again: str) -> None:
-    """Print a run: JSON on stdout when asked for, else what failed, what was slow, and the totals."""
+def tell(report: RunReport, overlaps: Mapping[str, Overlap], *, as_json: bool, quiet: bool, again: str) -> None:
+    """Print a run: JSON on stdout when asked for, else what failed, what is there twice, what was slow, the totals."""
     if as_json:
-        print_json(run_json(report))
+        print_json(run_json(report, overlaps))
     for warning in report.warnings:
         say(f"Warning: {warning}")
     if report.stopped:
@@ -191,6 +193,8 @@ def tell(report: RunReport, *, as_json: bool, quiet: bool, again: str) -> None:
     if as_json or quiet:
         return
     _tell_failed(report)
+    for path, overlap in overlaps.items():
+        click.echo(shown(f"  {path}: {overlap.sentence}"))
     if len(slow := [file for file in report.files if file.seconds >= 1]) > _SLOWEST:
         slow.sort(key=lambda file: file.seconds, reverse=True)
         click.echo("Slowest:")
@@ -241,6 +245,13 @@ def _totals(report: RunReport) -> str:
     if report.encoded_tokens:
         pace = f"; {report.encoded_tokens:,} tokens encoded, {report.tokens_per_second:,.0f} a second"
     return f"{len(report.files):,} files: {words}; {duration(report.seconds)}{pace}; {report.peak_rss_mb:,.0f} MB."
+
+
+def _overlap_json(overlap: Overlap | None) -> dict[str, Any]:
+    if overlap is None:
+        return {}
+    told = {"document": overlap.document_id, "share": round(overlap.share, 4), "relation": overlap.relation.value}
+    return {"overlap": told}
 
 
 def _file_json(file: FileReport) -> dict[str, Any]:

@@ -11,6 +11,17 @@ import pytest
 
 from indexer.datatypes import Status
 from tests.cli.conftest import Longdoc
+from tests.ingest.conftest import prose
+
+SLOW = """
+import time
+from tests.fakes import FakeEncoder
+quick = FakeEncoder.encode_documents
+def slow(self, texts):
+    time.sleep(0.2)
+    return quick(self, texts)
+FakeEncoder.encode_documents = slow
+"""
 
 WATCHER = """
 import sys
@@ -157,6 +168,42 @@ def test_a_library_keeps_to_the_pooling_it_was_built_with(longdoc: Longdoc, fold
     assert refused.code == 1
     assert "longdoc reindex" in refused.err
     assert longdoc("add", folder).code == 0
+
+
+def test_add_says_what_of_a_new_document_was_there_already(longdoc: Longdoc, tmp_path: Path) -> None:
+    folder = tmp_path / "versions"
+    folder.mkdir()
+    text = "\n\n".join(prose(number, 1) for number in range(12))
+    (folder / "first.txt").write_text(text)
+    assert all("overlap" not in document for document in longdoc("add", folder, "--json").json["documents"])
+    (folder / "second.txt").write_text(text + "\n\nA closing sentence of its own.")
+    outcome = longdoc("add", folder, "--json")
+    (told,) = [document["overlap"] for document in outcome.json["documents"] if "overlap" in document]
+    assert told["share"] > 0.9
+    (folder / "third.txt").write_text(text + "\n\nQuite another closing sentence.")
+    assert f"{folder}/third.txt: " in longdoc("add", folder).out
+
+
+def test_ctrl_c_ends_after_the_batch_and_says_how_to_go_on(tmp_path: Path, folder: Path) -> None:
+    (folder / "long.txt").write_text(prose(1, 600))
+    environment = os.environ | {"LONGDOC_LIBRARY": str(tmp_path / "library"), "LONGDOC_CACHE": str(tmp_path / "cache")}
+    child = subprocess.Popen(
+        [sys.executable, "-c", SLOW + WATCHER, "--log-json", "add", str(folder)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    while json.loads(child.stderr.readline()).get("tokens", 0) < 500:
+        pass
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 1
+    assert "Traceback" not in errors
+    *_, done, sentence = errors.splitlines()
+    assert json.loads(done)["stopped"] is True
+    assert sentence == f"Stopped. What is finished is kept; run `longdoc add {folder}` to go on where it stopped."
 
 
 def test_watch_follows_a_folder_until_it_is_told_to_stop(tmp_path: Path, folder: Path) -> None:
