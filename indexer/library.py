@@ -331,9 +331,13 @@ def _write_holder(directory: Path) -> None:
     """Say who writes; a note for people, not part of the lock."""
     note = {"pid": os.getpid(), "command": _command(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
     path = directory / HOLDER_NAME
-    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-        json.dump(note, file)
+    try:
+        descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            json.dump(note, file)
+    except OSError as error:
+        # The lock is held all the same; on a full disk, deleting must still be possible.
+        logger.warning("Who writes to the library could not be noted (%s).", error)
 
 
 def _command() -> str:

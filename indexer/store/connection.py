@@ -150,7 +150,9 @@ def _explain(error: sqlite3.Error, directory: Path) -> LibraryError:
             f"The disk with the library at {directory} is full; nothing half-written was kept. "
             "Free some space and run the command again."
         )
-    if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")):
+    if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")) or (
+        name.startswith("SQLITE_CANTOPEN") and not os.access(directory, os.W_OK)
+    ):
         return LibraryError(f"The library at {directory} cannot be written to: check the rights of the folder.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "decode to UTF-8" in str(error):
         what = name or "text that is not UTF-8"  # Python quotes the text: it belongs in no message

@@ -130,7 +130,8 @@ def write_in_bulk(connection: sqlite3.Connection, document: int, rows: np.ndarra
     first = (document - 1) * CHUNKS_A_DOCUMENT + 1
     whole = "".join(texts)
     connection.execute(
-        "INSERT INTO documents (id, visible, sha256, bytes, media_type, status, title, language, chars, coverage, added) "
+        "INSERT INTO documents (id, visible, sha256, bytes, media_type, status, title, language, chars, coverage, "
+        "added) "
         "VALUES (?, 1, ?, ?, 'text/plain', 'indexed', ?, 'en', ?, 1, '2026-01-01')",
         [document, f"{document:064x}", ends[-1], f"Document {document}", ends[-1]],
     )
