@@ -40,6 +40,7 @@ class Connections:
         if getattr(self._local, "process", None) != os.getpid():
             with translated(self.path):
                 self._local.connection = self._connect()
+            self._local.writing = False
             self._local.process = os.getpid()
             with self._lock:
                 self._open.add(self._local.connection)
@@ -91,15 +92,20 @@ class Connections:
         with translated(self.path):
             connection = self.get()
             if connection.in_transaction:
+                if not self._local.writing:
+                    raise RuntimeError("a write inside a snapshot would be undone with it")
                 yield connection
                 return
             connection.execute("BEGIN IMMEDIATE")
+            self._local.writing = True
             try:
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 connection.rollback()
                 raise
+            finally:
+                self._local.writing = False
 
     def _connect(self) -> Connection:
         location = f"file:{_quoted(self.path)}?mode={'ro' if self.readonly else 'rw'}"
