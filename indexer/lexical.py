@@ -10,7 +10,7 @@ FTS5 table with the ``ascii`` tokenizer, which takes every character above 127 a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from indexer.datatypes import Span
@@ -63,10 +63,14 @@ def index_text(text: str) -> str:
     return " ".join(_terms(fold(text)))
 
 
-def terms(text: str) -> list[Term]:
-    """The terms of a text with their places in it; bigrams overlap."""
+def terms(text: str, wanted: Callable[[str], object] | None = None) -> list[Term]:
+    """The terms of a text with their places in it; bigrams overlap. With ``wanted``, those for which it is true."""
     folded = fold_with_offsets(text)
-    return [Term(term, folded.to_original(span)) for term, span in _located(folded.text)]
+    return [
+        Term(term, folded.to_original(Span(start, end)))
+        for term, start, end in _located(folded.text)
+        if wanted is None or wanted(term)
+    ]
 
 
 def query_terms(text: str) -> list[str]:
@@ -154,13 +158,14 @@ def _cut(run: re.Match[str]) -> list[str]:
     return [text[i : i + 2] for i in range(len(text) - 1)] + [text[-1]]
 
 
-def _located(folded: str) -> Iterator[tuple[str, Span]]:
+def _located(folded: str) -> Iterator[tuple[str, int, int]]:
     for run in _RUN.finditer(folded):
-        width = 2 if run.lastgroup == "unspaced" else len(run.group())
-        start = run.start()
-        for term in _cut(run):
-            yield term, Span(start, min(start + width, run.end()))
-            start += 1
+        start, end = run.span()
+        if run.lastgroup != "unspaced":
+            yield run.group()[:_LONGEST_TERM], start, end
+            continue
+        for place in range(start, end):
+            yield folded[place : min(place + 2, end)], place, min(place + 2, end)
 
 
 def _query_terms(folded: str) -> Iterator[str]:

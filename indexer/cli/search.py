@@ -99,7 +99,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
     return {
         "rank": hit.rank,
         "score": round(hit.score, 4),
-        "document": {"id": hit.document.id, "title": hit.document.title, "paths": list(hit.document.paths)},
+        "document": {"id": hit.document.id, "title": hit.document.display_title, "paths": list(hit.document.paths)},
         "chunk": hit.chunk_id,
         "page": hit.page,
         "page_label": hit.page_label,
@@ -114,7 +114,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
             {"chunk": other.chunk_id, "page": other.page, "start": other.span.start, "end": other.span.end}
             for other in hit.others
         ],
-        "copies": [{"id": copy.id, "title": copy.title, "paths": list(copy.paths)} for copy in hit.copies],
+        "copies": [{"id": copy.id, "title": copy.display_title, "paths": list(copy.paths)} for copy in hit.copies],
     }
 
 
@@ -124,7 +124,7 @@ def _rounded(part: float | None) -> float | None:
 
 def _describe(hit: Hit) -> str:
     """A hit as a person reads it in a terminal: title, where, and the passage with its words marked."""
-    title = click.style(_one_line(hit.document.title), bold=True)
+    title = click.style(_one_line(hit.document.display_title), bold=True)
     where = [_one_line(" › ".join(hit.headings))] if hit.headings else []
     if hit.page is not None:
         where.append(f"page {hit.page_label or hit.page}")
@@ -132,7 +132,7 @@ def _describe(hit: Hit) -> str:
     lines = [f"{hit.rank:>2}. {title}", "    " + click.style(" · ".join(part for part in where if part), fg="cyan")]
     lines += ["    " + line for line in _passage(hit)]
     if hit.copies:
-        names = ", ".join(_near(copy.paths[0] if copy.paths else copy.title) for copy in hit.copies[:3])
+        names = ", ".join(_near(copy.paths[0] if copy.paths else copy.display_title) for copy in hit.copies[:3])
         more = f" and {len(hit.copies) - 3} more" if len(hit.copies) > 3 else ""
         lines.append(click.style(f"    nearly the same in {names}{more}", dim=True))
     return "\n".join(lines) + "\n"

@@ -28,28 +28,33 @@ def mark(text: str, weights: Mapping[str, float]) -> Marks:
     first of equals; None when none has a term.
     """
     wanted = _Wanted.of(weights)
-    found = [(term, key) for term in terms(text) if (key := wanted.key(term.text)) is not None]
+    found = [(term, wanted.key(term.text) or "") for term in terms(text, wanted.key)]
     return Marks(_merged([_shown(term, key) for term, key in found]), _best_sentence(text, found, wanted.weights))
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
+    """The wanted terms; ``stems`` by their first letters, so that most words of a text are passed over quickly."""
+
     weights: Mapping[str, float]
-    stems: Mapping[str, str]
+    stems: Mapping[str, Mapping[str, str]]
     single: Collection[str]
 
     @classmethod
     def of(cls, weights: Mapping[str, float]) -> _Wanted:
-        stems = {stem(term): term for term in weights}
+        stems: dict[str, dict[str, str]] = {}
+        for term in weights:
+            stems.setdefault(term[:_SHORTEST_STEM], {})[stem(term)] = term
         return cls(weights, stems, {term for term in weights if len(term) == 1 and not term.isascii()})
 
     def key(self, term: str) -> str | None:
         """The wanted term that a term of the text stands for."""
         if term in self.weights:
             return term
-        if self.single and term[0] in self.single and not term.isascii():
+        if self.single and term[0] in self.single:
             return term[0]
-        return self.stems.get(stem(term)) if term.isascii() else None
+        near = self.stems.get(term[:_SHORTEST_STEM])
+        return near.get(stem(term)) if near and term.isascii() else None
 
 
 def stem(word: str) -> str:

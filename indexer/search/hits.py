@@ -14,8 +14,10 @@ from indexer.search.highlight import mark
 from indexer.search.options import Grouping, SearchOptions
 from indexer.search.retrieve import Ranking
 
-OTHERS = 4
-"""Further chunks shown with a document's best one."""
+OTHERS = 3
+"""Further chunks shown with a document's best one, of those that come near it."""
+
+_NEAR = 0.5
 
 SAME = 0.8
 """Share of common terms (Jaccard) from which two chunks of different documents are shown as one hit."""
@@ -35,7 +37,13 @@ def group(ranking: Ranking, by: Grouping) -> list[_Group]:
     found: dict[int, list[int]] = {}
     for position, document in enumerate(ranking.documents.tolist()):
         found.setdefault(document, []).append(position)
-    return [_Group(tuple(positions[: 1 + OTHERS])) for positions in found.values()]
+    return [_Group(_shown_together(ranking, positions)) for positions in found.values()]
+
+
+def _shown_together(ranking: Ranking, positions: list[int]) -> tuple[int, ...]:
+    best = ranking.scores[positions[0]]
+    near = [place for place in positions[1 : 1 + OTHERS] if ranking.scores[place] >= _NEAR * best]
+    return (positions[0], *near)
 
 
 def present(

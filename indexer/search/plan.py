@@ -27,6 +27,7 @@ _TERMS_OF_LONG = 24
 _RARE = 0.02
 _COVERED = 0.5
 _SHORTEST_FORGIVEN = 6
+_MOST_FORGIVEN = 3
 _UNLIMITED = 1_000_000_000
 
 
@@ -176,7 +177,8 @@ def _stood_in_for(library: Library, text: str, frequencies: Mapping[str, int], m
     """Other forms and spellings of the terms that stand nowhere; failing these, what they were misspelt for."""
     written = {fold(word): spellings(word) for word in text.split()}
     forms = {term: [*written.get(term, ()), *spellings(term), *_inflections(term)] for term in missing}
-    near = {term: _one_edit_away(term) if len(term) >= _SHORTEST_FORGIVEN else [] for term in missing}
+    doubtful = [term for term in missing if len(term) >= _SHORTEST_FORGIVEN][:_MOST_FORGIVEN]
+    near = {term: _one_edit_away(term) if term in doubtful else [] for term in missing}
     counts = library.store.term_counts({one for some in (*forms.values(), *near.values()) for one in some})
     kept = dict(frequencies)
     instead: dict[str, int] = {}

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -133,18 +132,14 @@ def document_columns(document: Document) -> dict[str, Any]:
 
 
 def stored_document(row: sqlite3.Row, paths: Iterable[str], tags: Iterable[str]) -> StoredDocument:
-    """A row of documents (with what is indexed of it) as the shared type.
-
-    A document that says no title of itself is called by its file's name.
-    """
-    paths = sorted(paths)
+    """A row of documents (with what is indexed of it) as the shared type."""
     return StoredDocument(
         id=row["id"],
         sha256=row["sha256"] or "",
-        paths=tuple(paths),
+        paths=tuple(sorted(paths)),
         status=Status(row["status"]),
         reason=row["reason"],
-        title=row["title"] or (PurePath(paths[0]).stem if paths else ""),
+        title=row["title"],
         author=row["author"],
         created=row["created"],
         modified=row["modified"],
