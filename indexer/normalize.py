@@ -76,8 +76,8 @@ class _Replacements(dict[str, str]):
 _REPLACEMENTS = _Replacements()
 
 
-@lru_cache(maxsize=1)
-def _pattern() -> re.Pattern[str]:
+@lru_cache(maxsize=2)
+def _pattern(close_up: bool) -> re.Pattern[str]:
     """All that may have to change, dispatched on its first character.
 
     Every alternative begins with a set of characters, which the engine rejects without entering it.
@@ -91,8 +91,9 @@ def _pattern() -> re.Pattern[str]:
         if _compatible(chr(code)) != chr(code)
     )
     rare = "\U0001d400-\U0001d7ff\U0001ee00-\U0001eeff\U0001f100-\U0001f2ff\U0001fbf0-\U0001fbf9\U0002f800-\U0002fa1f"
+    between = " (?=[\u2e80-\u9fff\uf900-\ufaff])|" if close_up else ""
     return re.compile(
-        f"[{odd}][{white}]*| [{white}]+|[{_COMBINING}]+|[{_JAMO}]+|[{''.join(_ACCENTS)}][A-Za-z\u0131\u0237]"
+        f"[{odd}][{white}]*| [{white}]+|{between}[{_COMBINING}]+|[{_JAMO}]+|[{''.join(_ACCENTS)}][A-Za-z\u0131\u0237]"
         f"|[{re.escape(plain)}{rare}{_JOINERS}\ud800-\udfff]"
     )
 
@@ -169,13 +170,15 @@ class _Builder:
         self.runs.append((self.length, original))
 
 
-def clean(text: str, *, join_lines: bool = False, drop: Sequence[Span] = ()) -> Cleaned:
-    """Clean a text; ``join_lines`` joins the lines of a paragraph, ``drop`` leaves spans out (ascending, disjoint).
+def clean(text: str, *, join_lines: bool = False, close_up: bool = False, drop: Sequence[Span] = ()) -> Cleaned:
+    """Clean a text, remembering where each character came from.
 
+    ``join_lines`` joins the lines of a paragraph, ``close_up`` takes out the spaces between Chinese characters,
+    ``drop`` leaves spans out (ascending, disjoint).
     Whatever is removed or replaced, ``offsets.to_original`` of a cleaned span covers the originals it stands for.
     """
     builder = _Builder()
-    pattern = _pattern()
+    pattern = _pattern(close_up)
     position = 0
     for span in (*drop, Span(len(text), len(text))):
         for match in pattern.finditer(text, position, span.start):
@@ -250,6 +253,8 @@ def _white(builder: _Builder, match: re.Match[str], text: str, join_lines: bool)
         return start, "" if _solid(last) and _solid(following) else " "
     if breaks:
         return start, "\n\n" if breaks > 1 else "\n"
+    if found == " " and _solid(last) and _solid(following):  # met only when asked to close up
+        return start, ""
     return start, " " if last not in "\n " and any(c in _SPACE_SET for c in found) else ""
 
 

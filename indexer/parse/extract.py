@@ -54,7 +54,7 @@ def _raw_pages(path: Path, options: ReadOptions, facts: Facts) -> Iterator[RawPa
 
 def clean_page(raw: RawPage) -> Page:
     """A raw page with its text cleaned, its headings moved along and its language told."""
-    cleaned = clean(raw.text, join_lines=raw.join_lines, drop=raw.drop)
+    cleaned = clean(raw.text, join_lines=raw.join_lines, close_up=raw.close_up, drop=raw.drop)
     headings = tuple(
         Heading(heading.level, title, cleaned.from_original(heading.start))
         for heading in raw.headings

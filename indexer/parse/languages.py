@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import cast
 
 UNKNOWN = "und"
-_SAMPLE_CHARS = 600
+_SAMPLE_CHARS = 500
 _SCRIPTS = (
     ("ja", re.compile("[\u3041-\u30ff]")),
     ("zh", re.compile("[\u3400-\u9fff]")),

@@ -7,7 +7,7 @@ import re
 from indexer.datatypes import Document, Page, Status
 from indexer.normalize import clean
 from indexer.parse.languages import UNKNOWN, LanguageCount
-from indexer.parse.model import Facts, UnreadableError
+from indexer.parse.model import NEEDS_OCR, Facts, UnreadableError
 
 
 class Ledger:
@@ -18,6 +18,7 @@ class Ledger:
         self.pages = 0
         self.unread: list[int] = []
         self.reason: str | None = None
+        self.ocr_helps = False
         self.languages = LanguageCount()
 
     def add(self, page: Page) -> None:
@@ -28,6 +29,7 @@ class Ledger:
         if page.unread:
             self.unread.append(page.number or self.pages)
             self.reason = self.reason or page.unread
+            self.ocr_helps |= page.unread.startswith(NEEDS_OCR)
 
     def conclude(self, facts: Facts, stopped: UnreadableError | None = None) -> Document:
         """The document, after its last page, or after what stopped the reading."""
@@ -54,10 +56,10 @@ class Ledger:
             if not self.chars:
                 return stopped.status, stopped.reason
             return Status.PARTIAL, f"read as far as page or part {self.pages}: {stopped.reason}"
-        if self.unread and self.chars:
+        if self.unread and self.pages > len(self.unread) and self.chars:
             return Status.PARTIAL, f"{len(self.unread)} of {self.pages} pages could not be read: {self.reason}"
         if self.unread:
-            return Status.NEEDS_OCR, self.reason
+            return (Status.NEEDS_OCR if self.ocr_helps else Status.FAILED), self.reason
         if not self.chars:
             return Status.EMPTY, "there is no text in it"
         return Status.INDEXED, None

@@ -37,6 +37,8 @@ class Line:
     right: float
     top: float
     gaps: tuple[Gap, ...] = ()
+    weight: int = 0
+    hidden: bool = False
 
     @property
     def size(self) -> float:
@@ -46,7 +48,7 @@ class Line:
     @property
     def vertical(self) -> bool:
         """Whether it runs from top to bottom, or is turned."""
-        return len(self.text.strip()) > 1 and self.top - self.bottom > 1.5 * (self.right - self.left)
+        return self.top - self.bottom > 1.5 * (self.right - self.left) and len(self.text.strip()) > 1
 
 
 def ordered(lines: Sequence[Line]) -> list[Line]:

@@ -13,6 +13,11 @@ from indexer.datatypes import Heading, Span, Status
 from indexer.parse.encoding import decode_head
 from indexer.parse.options import ReadOptions
 
+NO_TEXT = "a picture of a page without a text layer"
+GARBAGE = "its text layer is unreadable: the fonts do not say which characters they show"
+NEEDS_OCR = (NO_TEXT, GARBAGE)
+"""Why a page is unread, where OCR could read it."""
+
 HEAD_BYTES = 1 << 16
 """How much of a file is looked at to tell its format."""
 
@@ -33,7 +38,8 @@ class UnreadableError(Exception):
 class RawPage:
     """A page (or, without a number, a stretch) as its format has it; headings and ``drop`` count in ``text``.
 
-    ``join_lines`` says that line breaks inside a paragraph mean nothing; ``drop`` are running headers and the like;
+    ``join_lines`` says that line breaks inside a paragraph mean nothing, ``close_up`` that spaces between Chinese
+    characters mean nothing; ``drop`` are running headers and the like;
     ``unread`` why the page has no usable text.
     """
 
@@ -43,6 +49,7 @@ class RawPage:
     headings: tuple[Heading, ...] = ()
     drop: tuple[Span, ...] = ()
     join_lines: bool = False
+    close_up: bool = False
     unread: str | None = None
     recognised: bool = False
 

@@ -25,6 +25,13 @@ _WIDE = 15
 
 _WIDEST_SPACE = 0.8
 _SOLID = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_SAMPLED_LINES = 12
+_NAME = ctypes.create_string_buffer(128)
+_BOX = pdfium_c.FS_RECTF()
+_BOX_POINTER = ctypes.byref(_BOX)
+"""One structure for all calls: PDFium is used by one thread at a time anyway."""
+
+_SMALLEST = 1.5
 _UNSEEN = " \t\xa0\u3000\x02\ufffe"
 _LINES = re.compile("[^\r\n\x02\ufffe]*[\x02\ufffe]|[^\r\n\x02\ufffe]+")
 """PDFium joins a word broken at a line's end and leaves U+FFFE (or U+0002) where the line ended."""
@@ -67,13 +74,43 @@ def page_lines(textpage: Any) -> list[Line]:
     ends = [(box(start), box(end - 1)) for _, _, start, end in found if start < end]
     turn = _turn(ends) if not _SOLID.search(text) else _as_is
     lines = []
-    for (piece, place, _, _), (first, last) in zip((item for item in found if item[2] < item[3]), ends, strict=True):
+    for (piece, place, start, _), (first, last) in zip(
+        (item for item in found if item[2] < item[3]), ends, strict=True
+    ):
         a, b = turn(first), turn(last)
-        line = Line(piece, place, min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3]))
-        if line.right - line.left > _WIDE * max(line.size, 1):
-            line = replace(line, gaps=_gaps(line, lambda offset: turn(box(offset))))
-        lines.append(line)
+        shape = (min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3]))
+        index = start if exact else char_index(textpage, text, start)
+        line = Line(piece, place, *shape, weight=_weight(textpage, index))
+        lines.append(replace(line, hidden=True) if _is_hidden(textpage, index, line.size) else line)
+    return _with_gaps(lines, lambda offset: turn(box(offset)))
+
+
+def _with_gaps(lines: list[Line], box: Callable[[int], Box]) -> list[Line]:
+    """The lines with their wide spaces, if a sample of the long lines shows that there are any worth looking for."""
+    wide = [index for index, line in enumerate(lines) if line.right - line.left > _WIDE * max(line.size, 1)]
+    step = max(len(wide) // _SAMPLED_LINES, 1)
+    if sum(bool(_gaps(lines[index], box)) for index in wide[::step]) < 2:
+        return lines
+    for index in wide:
+        lines[index] = replace(lines[index], gaps=_gaps(lines[index], box))
     return lines
+
+
+def _weight(textpage: Any, index: int) -> int:
+    """The weight of a character's font, 400 for a plain one; fonts that are not embedded say it in their names only."""
+    weight = int(pdfium_c.FPDFText_GetFontWeight(textpage.raw, index))
+    if weight > 0:
+        return weight
+    pdfium_c.FPDFText_GetFontInfo(textpage.raw, index, _NAME, len(_NAME), ctypes.byref(ctypes.c_int()))
+    return 700 if re.search(rb"bold|black|heavy", _NAME.value, re.IGNORECASE) else 400
+
+
+def _is_hidden(textpage: Any, index: int, size: float) -> bool:
+    """Whether a character is drawn with the invisible mode, or smaller than anybody can read."""
+    if 0 < size < _SMALLEST:
+        return True
+    item = pdfium_c.FPDFText_GetTextObject(textpage.raw, index)
+    return bool(item) and pdfium_c.FPDFTextObj_GetTextRenderMode(item) == pdfium_c.FPDF_TEXTRENDERMODE_INVISIBLE
 
 
 def _gaps(line: Line, box: Callable[[int], Box]) -> tuple[Gap, ...]:
@@ -114,10 +151,10 @@ def char_index(textpage: Any, text: str, offset: int) -> int:
 
 def char_box(textpage: Any, index: int) -> Box:
     """Left, bottom, right and top of a character's cell, in points from the page's lower left corner."""
-    box = pdfium_c.FS_RECTF()
-    if not pdfium_c.FPDFText_GetLooseCharBox(textpage.raw, index, ctypes.byref(box)):
+    if not pdfium_c.FPDFText_GetLooseCharBox(textpage.raw, index, _BOX_POINTER):
         return (0.0, 0.0, 0.0, 0.0)
-    return (box.left, min(box.bottom, box.top), box.right, max(box.bottom, box.top))
+    bottom, top = _BOX.bottom, _BOX.top
+    return (_BOX.left, bottom, _BOX.right, top) if bottom < top else (_BOX.left, top, _BOX.right, bottom)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -162,7 +199,7 @@ def _ends(line: Line, following: Line, pitch: float, right: float) -> bool:
     closed = bool(_CLOSED.search(line.text))
     if step < -0.5 * line.size:  # the next column
         return closed
-    if step > max(1.35 * pitch, 1.1 * line.size):
+    if step > max(1.35 * pitch, 1.35 * line.size):
         return True
     indented = following.left > line.left + 0.7 * line.size
     short = line.right < min(right, following.right) - 2.5 * line.size

@@ -1,7 +1,8 @@
-"""PDF: text page by page with outline, labels and metadata; says which pages have no usable text."""
+"""PDF: text page by page with outline, labels and metadata; says which pages have no usable text and what is hidden."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,103 +10,122 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium_c
 
-from indexer.datatypes import Heading
-from indexer.parse.model import Facts, Format, RawPage, Sample
+from indexer.parse.model import GARBAGE, NO_TEXT, Facts, Format, RawPage, Sample
 from indexer.parse.options import ReadOptions
 from indexer.parse.pdf_file import open_pdf
+from indexer.parse.pdf_headings import Entry, outline_headings, outline_of, typographic_headings
 from indexer.parse.pdfium import PageText, read_layout
 from indexer.parse.quality import is_garbage
+from indexer.parse.running import Edge, edges, without_running_lines
 
-NO_TEXT = "a picture of a page without a text layer"
-GARBAGE = "its text layer is unreadable: the fonts do not say which characters they show"
-_MOST_OUTLINE_ENTRIES = 20_000
+DAMAGED = "the page is damaged"
+_XFA = ("a form for Adobe's own viewer (XFA): its fields are not on its pages, only what the pages say was read",)
 _LEAST_IMAGE_SHARE = 0.1
+_SCANNED_SHARE = 0.6
+_FEW_CHARS = 40
 _MOST_OBJECTS = 2_000
+_MOST_LISTED = 10
+
+
+class _Reader:
+    """Reads the pages of one PDF, one after the other."""
+
+    def __init__(self, pdf: Any, facts: Facts) -> None:
+        self._pdf = pdf
+        self._facts = facts
+        self._outline = outline_of(pdf)
+        self._hidden: dict[int, int] = {}
+
+    def pages(self) -> Iterator[tuple[RawPage, tuple[Edge, ...]]]:
+        """Each page with the lines at its edges."""
+        for index in range(len(self._pdf)):
+            yield self._page(index, self._outline.get(index, []))
+        if self._hidden:
+            listed = ", ".join(map(str, list(self._hidden)[:_MOST_LISTED])) + (
+                " ..." if len(self._hidden) > _MOST_LISTED else ""
+            )
+            chars = sum(self._hidden.values())
+            self._facts.remarks.append(
+                f"{chars:,} characters of invisible text (on page {listed}), which no reader sees"
+            )
+
+    def _page(self, index: int, entries: list[Entry]) -> tuple[RawPage, tuple[Edge, ...]]:
+        number, label = index + 1, self._pdf.get_page_label(index) or None
+        label = None if label == str(number) else label
+        try:
+            page = self._pdf[index]
+        except pypdfium2.PdfiumError:
+            return RawPage("", number, label, unread=DAMAGED), ()
+        textpage = page.get_textpage()
+        try:
+            layout = read_layout(textpage)
+            images = (
+                image_share(page) if len(layout.text) < _FEW_CHARS or any(line.hidden for line in layout.lines) else 0.0
+            )
+            unread = _unread_reason(page, layout.text, images)
+            if unread in (NO_TEXT, GARBAGE) and (unread == GARBAGE or not layout.text.strip()):
+                return RawPage("", number, label, unread=unread), ()
+            if images < _SCANNED_SHARE and (hidden := sum(len(line.text) for line in layout.lines if line.hidden)):
+                self._hidden[number] = hidden
+            return self._text(layout, number, label, entries, unread), edges(layout.lines, layout.starts)
+        finally:
+            textpage.close()
+            page.close()
+
+    def _text(
+        self, layout: PageText, number: int, label: str | None, entries: list[Entry], unread: str | None
+    ) -> RawPage:
+        headings = outline_headings(entries, layout) if self._outline else typographic_headings(layout)
+        spaced = _is_spaced(layout.text)
+        return RawPage(layout.text, number, label, headings, join_lines=True, unread=unread, close_up=spaced)
+
+
+def image_share(page: Any) -> float:
+    """The share of a page that pictures cover, 0 to 1 or, where they overlap, more."""
+    width, height = page.get_size()
+    area = 0.0
+    for number, item in enumerate(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=4)):
+        if number > _MOST_OBJECTS:
+            break
+        left, bottom, right, top = item.get_bounds()
+        area += max(right - left, 0) * max(top - bottom, 0)
+    return float(area / max(width * height, 1))
+
+
+def _has_text_objects(page: Any) -> bool:
+    return next(iter(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_TEXT], max_depth=4)), None) is not None
+
+
+def _unread_reason(page: Any, text: str, images: float) -> str | None:
+    """Why a page's text is of no use; None when it is, or when there is nothing on the page to read."""
+    if is_garbage(text):
+        return GARBAGE
+    if len(text.strip()) < _FEW_CHARS and images > _SCANNED_SHARE:
+        return NO_TEXT  # a stamp or a page number on a scan
+    if text.strip():
+        return None
+    if images > _LEAST_IMAGE_SHARE:
+        return NO_TEXT
+    return GARBAGE if _has_text_objects(page) else None
+
+
+def _is_spaced(text: str) -> bool:
+    """Whether Chinese is set with a space after each character, which is only typography."""
+    spaced = len(re.findall(r"[\u3400-\u9fff] (?=[\u3400-\u9fff])", text))
+    return spaced > 8 and spaced > 2 * len(re.findall(r"[\u3400-\u9fff](?=[\u3400-\u9fff])", text))
 
 
 def _metadata(pdf: Any, facts: Facts) -> None:
     values = {key: value.strip() for key, value in pdf.get_metadata_dict(skip_empty=True).items()}
-    facts.title = values.get("Title")
+    title = values.get("Title", "")
+    facts.title = (
+        None if re.fullmatch(r"(?i)untitled|microsoft word - .*|.*\.(?:docx?|indd|qxd|tex|dvi|pdf)", title) else title
+    )
     facts.author = values.get("Author")
     facts.created = values.get("CreationDate")
     facts.modified = values.get("ModDate")
-
-
-def _outline(pdf: Any) -> dict[int, list[tuple[int, str, float | None]]]:
-    """Outline entries by page index: level, title, height on the page."""
-    entries: dict[int, list[tuple[int, str, float | None]]] = {}
-    for number, bookmark in enumerate(pdf.get_toc(max_depth=8)):
-        if number >= _MOST_OUTLINE_ENTRIES:
-            break
-        destination = bookmark.get_dest()
-        index = destination.get_index() if destination is not None else None
-        if index is None:
-            continue
-        mode, view = destination.get_view()
-        height = view[1] if mode == pdfium_c.PDFDEST_VIEW_XYZ and len(view) > 1 else None
-        height = view[0] if mode == pdfium_c.PDFDEST_VIEW_FITH and view else height
-        entries.setdefault(index, []).append((bookmark.level + 1, bookmark.get_title(), height))
-    return entries
-
-
-def _headings(entries: list[tuple[int, str, float | None]], page: PageText) -> tuple[Heading, ...]:
-    """Find each outline entry's line: the one that says the title, else the first below its height."""
-    found = []
-    last = 0
-    for level, title, height in entries:
-        start = last
-        wanted = "".join(title.split()).casefold()
-        for line, place in zip(page.lines, page.starts, strict=True):
-            said = "".join(line.text.split()).casefold()
-            if (
-                wanted
-                and len(said) > 2
-                and place >= last
-                and (wanted in said or wanted.startswith(said) or said in wanted)
-            ):
-                start = place
-                break
-        else:
-            places = (p for line, p in zip(page.lines, page.starts, strict=True) if height and line.bottom < height)
-            start = max(last, next(places, last))
-        found.append(Heading(min(level, 6), title, start))
-        last = start
-    return tuple(found)
-
-
-def _unread_reason(page: Any, text: str) -> str | None:
-    """Why a page's text is of no use; None when it is, or when there is nothing on the page to read."""
-    if text.strip():
-        return GARBAGE if is_garbage(text) else None
-    width, height = page.get_size()
-    area = 0.0
-    for number, item in enumerate(page.get_objects(max_depth=4)):
-        if number > _MOST_OBJECTS:
-            break
-        if item.type == pdfium_c.FPDF_PAGEOBJ_TEXT:
-            return GARBAGE
-        if item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE:
-            left, bottom, right, top = item.get_bounds()
-            area += max(right - left, 0) * max(top - bottom, 0)
-    return NO_TEXT if area > _LEAST_IMAGE_SHARE * width * height else None
-
-
-def _page(pdf: Any, index: int, entries: list[tuple[int, str, float | None]]) -> RawPage:
-    label = pdf.get_page_label(index) or None
-    try:
-        page = pdf[index]
-    except pypdfium2.PdfiumError:
-        return RawPage("", index + 1, label, unread="the page is damaged")
-    textpage = page.get_textpage()
-    try:
-        layout = read_layout(textpage)
-        unread = _unread_reason(page, layout.text)
-        if unread:
-            return RawPage("", index + 1, label, unread=unread)
-        return RawPage(layout.text, index + 1, label, _headings(entries, layout), join_lines=True)
-    finally:
-        textpage.close()
-        page.close()
+    if pdf.get_formtype() in (pdfium_c.FORMTYPE_XFA_FULL, pdfium_c.FORMTYPE_XFA_FOREGROUND):
+        facts.remarks += _XFA
 
 
 def _extract(path: Path, options: ReadOptions, facts: Facts) -> Iterator[RawPage]:
@@ -113,9 +133,10 @@ def _extract(path: Path, options: ReadOptions, facts: Facts) -> Iterator[RawPage
     try:
         facts.page_count = len(pdf)
         _metadata(pdf, facts)
-        outline = _outline(pdf)
-        for index in range(len(pdf)):
-            yield _page(pdf, index, outline.get(index, []))
+        for page in without_running_lines(_Reader(pdf, facts).pages()):
+            if not facts.title and page.number == 1:
+                facts.title = next((heading.title for heading in page.headings if heading.level == 1), None)
+            yield page
     finally:
         pdf.close()
 
