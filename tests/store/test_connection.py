@@ -16,10 +16,14 @@ def store(tmp_path):
         yield opened
 
 
+def add_source_and_fail(store):
+    store.add_source("/a")
+    raise LibraryError("something went wrong")
+
+
 def test_a_block_that_raises_changes_nothing(store):
-    with pytest.raises(ZeroDivisionError), store.together():
-        store.add_source("/a")
-        raise ZeroDivisionError
+    with pytest.raises(LibraryError), store.together():
+        add_source_and_fail(store)
     assert store.sources() == []
 
 
