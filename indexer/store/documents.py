@@ -23,6 +23,8 @@ _COLUMNS = (
 class DocumentReader(Part):
     """What the library knows of its documents; only those that are complete are ever seen here."""
 
+    _counted: tuple[tuple[str, int, int], Counts] | None = None
+
     def document(self, document_id: int) -> StoredDocument:
         """One document. Raises DocumentNotFoundError when there is none with this id."""
         found = self.documents_by_id([document_id])
@@ -101,17 +103,23 @@ class DocumentReader(Part):
         return {row[0]: row[1] for row in rows}
 
     def counts(self) -> Counts:
-        """How much the library holds."""
-        with self._connections.reading() as connection:
-            by_status = dict(
-                connection.execute(
-                    "SELECT status, count(*) FROM documents WHERE visible = 1 GROUP BY status ORDER BY status"
-                ).fetchall()
-            )
-            chunks = connection.execute(
-                "SELECT coalesce(sum(chunk_count), 0) FROM indexed WHERE recipe_id = ?", [self.recipe_id]
-            ).fetchone()[0]
-            embeddings = connection.execute("SELECT count(*) FROM embeddings").fetchone()[0]
+        """How much the library holds; counted once for every state of it, since every search asks."""
+        with self._connections.reading():
+            state = (self.identity, self.recipe_id, self.generation())
+            kept = self._counted
+            if kept is None or kept[0] != state:
+                kept = self._counted = (state, self._count(state[1]))
+        return kept[1]
+
+    def _count(self, recipe_id: int) -> Counts:
+        rows = self._connections.rows(
+            "SELECT status, count(*) FROM documents WHERE visible = 1 GROUP BY status ORDER BY status"
+        )
+        by_status = {row[0]: row[1] for row in rows}
+        chunks = self._connections.value(
+            "SELECT coalesce(sum(chunk_count), 0) FROM indexed WHERE recipe_id = ?", [recipe_id]
+        )
+        embeddings = self._connections.value("SELECT count(*) FROM embeddings")
         return Counts(sum(by_status.values()), chunks, embeddings, self._size_on_disk(), by_status)
 
     def runs(self, limit: int = 200) -> list[StoredRun]:

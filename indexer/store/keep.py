@@ -101,19 +101,9 @@ class Store(DocumentReader, ChunkReader, FullText, Upkeep):
     ) -> None:
         self.close()
 
-    @property
-    def identity(self) -> str:
-        """Which library this is: a copy that was restored is another one."""
-        return str(self.meta_get("identity"))
-
     def renew_identity(self) -> None:
         """Make this another library than the one it was copied from."""
         self.meta_set("identity", uuid.uuid4().hex)
-
-    def meta_get(self, key: str) -> Any:
-        """A small derived value that was kept under a key, or None."""
-        text = self._connections.value("SELECT value FROM meta WHERE key = ?", [f"value:{key}"])
-        return None if text is None else json.loads(text)
 
     def meta_set(self, key: str, value: Any) -> None:
         """Keep a small derived value (anything JSON can say) under a key; None forgets it."""

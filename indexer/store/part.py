@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -63,3 +65,13 @@ class Part:
             [recipe_id],
         )
         return np.sort(to_ids(rows))
+
+    @property
+    def identity(self) -> str:
+        """Which library this is: a copy that was restored is another one."""
+        return str(self.meta_get("identity"))
+
+    def meta_get(self, key: str) -> Any:
+        """A small derived value that was kept under a key, or None."""
+        text = self._connections.value("SELECT value FROM meta WHERE key = ?", [f"value:{key}"])
+        return None if text is None else json.loads(text)

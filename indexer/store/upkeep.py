@@ -20,7 +20,7 @@ from indexer.store.recipes import Recipes
 from indexer.store.records import RecipeState
 from indexer.store.schema import APPLICATION_ID, SCHEMA_VERSION, lexical_table
 from indexer.store.values import to_ids
-from indexer.store.writing import Writing, count_languages
+from indexer.store.writing import Writing, bump_generation, count_languages
 
 NORM_TOLERANCE = 0.01
 """How far from 1 an embedding's length may be: float16 keeps three digits of each number."""
@@ -174,6 +174,7 @@ class Upkeep(Recipes, Writing):
                 "DELETE FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE embedding_id = embeddings.id)"
             ).rowcount
             connection.execute("DELETE FROM removals")
+            bump_generation(connection)
             connection.execute(
                 "INSERT OR REPLACE INTO meta SELECT 'removals_since', value FROM meta WHERE key = 'generation'"
             )
