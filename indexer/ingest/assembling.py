@@ -94,6 +94,7 @@ class Assembler:
         """Store a batch at once, and bring on the documents whose chunks it held, in one transaction."""
         with self._store.together():
             self._embed(batch)
+        self._lookahead.stored()
 
     def _embed(self, batch: Encoded) -> None:
         started = time.perf_counter()

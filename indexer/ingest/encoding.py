@@ -39,12 +39,13 @@ class EncoderDone:
 
 
 class Lookahead:
-    """Texts that wait for the encoder. One thread puts, one takes."""
+    """Texts that wait for the encoder, and the batch that waits to be stored. One thread puts, one takes."""
 
     def __init__(self) -> None:
         self._texts: deque[Text] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        self._unstored = 0
         self.stopped = False
 
     def put(self, texts: Sequence[Text]) -> None:
@@ -72,6 +73,18 @@ class Lookahead:
             self._changed.wait_for(lambda: self._texts or self._closed)
             return [self._texts.popleft() for _ in range(min(most, len(self._texts)))]
 
+    def encoded(self) -> None:
+        """Wait until the batch before this one is stored: a killed run must not lose a row of them."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._unstored or self.stopped)
+            self._unstored += 1
+
+    def stored(self) -> None:
+        """Say that the batch in hand is stored."""
+        with self._changed:
+            self._unstored -= 1
+            self._changed.notify()
+
 
 def encode_all(encoder: Encoder, lookahead: Lookahead, hand_over: Callable[[Encoded | EncoderDone], None]) -> None:
     """Encode wave after wave until the look-ahead is closed or stopped; every batch is handed over once it is done."""
@@ -80,10 +93,11 @@ def encode_all(encoder: Encoder, lookahead: Lookahead, hand_over: Callable[[Enco
             started = time.perf_counter()
             for batch in encoder.encode_in_batches([one.text for one in wave]):
                 now = time.perf_counter()
+                lookahead.encoded()
                 hand_over(Encoded(tuple(wave[at].key for at in batch.positions), batch.rows, now - started))
-                started = now
                 if lookahead.stopped:
                     break
+                started = time.perf_counter()
     except Exception as error:  # noqa: BLE001  # whatever it is, the run must hear of it and end
         hand_over(EncoderDone(error))
     else:

@@ -37,6 +37,7 @@ AHEAD = 4_096
 """Chunks that may be between the reader and the store: about two waves of the encoder."""
 
 _LOOK_UP_SECONDS = 0.25
+_END_SECONDS = 3.0  # a reader that hangs in a page ends with its process, not before the run
 
 
 @dataclass(slots=True)
@@ -94,12 +95,12 @@ class Pipeline:
             self._lookahead.stop()
             self._credit.close()
             for thread in threads:
-                thread.join(timeout=10)
+                thread.join(timeout=_END_SECONDS)
             self._abandon()
 
     def _coordinate(self, stopping: threading.Event) -> None:
         reading = encoding = True
-        while reading or encoding:
+        while encoding or (reading and not stopping.is_set()):
             if stopping.is_set():
                 self._lookahead.stop()
                 self._credit.close()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.chunk import TokenCounter, chunk_pages
-from indexer.datatypes import Chunk, Document, Heading, Page, Span, Status, text_hash
+from indexer.datatypes import Chunk, Document, Heading, Page, Span, Status, StoredDocument, text_hash
 from indexer.ingest.encoding import Credits
 from indexer.ingest.events import (
     Closed,
@@ -42,6 +42,7 @@ PART_CHUNKS = 64
 """Chunks handed over at once."""
 
 _HASHED_AT_ONCE = 1 << 20
+_WITH_OTHERS = "message/"  # the media types of documents that hold others: a mail and its attachments
 
 CHANGED = "the file changed while it was being read; it will be taken up again by the next run"
 
@@ -58,8 +59,8 @@ class ReadPlan:
     count_tokens: TokenCounter
     chunk_tokens: int
     chunk_minimum: int
-    known: Callable[[str], int | None]
-    """The id of the document made of bytes with this sha256, unless it is to be read anew."""
+    known: Callable[[str], StoredDocument | None]
+    """The document made of bytes with this sha256, unless it is to be read anew."""
     at_path: Callable[[str], int | None]
     """The id of the document that lay at a path when the library last looked."""
 
@@ -137,8 +138,8 @@ class FileReader:
             self._hand_over(FileDone(task))
             return
         known = self._plan.known(sha256)
-        if known is not None:
-            self._hand_over(Known(task, known))
+        if known is not None and not known.media_type.startswith(_WITH_OTHERS):
+            self._hand_over(Known(task, known.id))
         else:
             held = self._members(task)
             if held.itself:
@@ -179,15 +180,14 @@ class FileReader:
         except OSError as error:
             self._hand_over(_unopened(inner, error))
             return
-        known = self._plan.known(sha256)
-        if known is not None:
-            self._hand_over(Known(inner, known))
-        else:
-            self._bytes(inner, sha256)
+        self._bytes(inner, sha256)
 
     def _bytes(self, task: Task, sha256: str) -> None:
-        """Bytes that the library does not know."""
-        if sha256 in self._met:
+        """The bytes of one document: known to the library, met in this run before, or new."""
+        known = self._plan.known(sha256)
+        if known is not None:
+            self._hand_over(Known(task, known.id))
+        elif sha256 in self._met:
             self._hand_over(Twin(task, sha256))
         else:
             self._met.add(sha256)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.chunk import TokenCounter
-from indexer.datatypes import Encoder, Estimate, FileReport, RunReport, Status
+from indexer.datatypes import Encoder, Estimate, FileReport, RunReport, Status, StoredDocument
 from indexer.errors import DocumentNotFoundError, LongdocError
 from indexer.ingest.events import ReadFunction, Stages, UnpackFunction
 from indexer.ingest.pipeline import Pipeline
@@ -189,9 +189,9 @@ class Run:
     def _read_plan(self, encoder: Encoder) -> ReadPlan:
         store, recipe = self._library.store, self._library.store.recipe
 
-        def known(sha256: str) -> int | None:
+        def known(sha256: str) -> StoredDocument | None:
             document = store.find_by_sha256(sha256)
-            return None if document is None or document.status in self._options.again else document.id
+            return None if document is None or document.status in self._options.again else document
 
         def at_path(path: str) -> int | None:
             file = store.file(path)

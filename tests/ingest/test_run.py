@@ -10,9 +10,9 @@ import pytest
 
 from indexer.datatypes import FileReport, RunReport, Status, text_hash
 from indexer.errors import DocumentNotFoundError, LongdocError
-from indexer.ingest import AddOptions, Listener, Progress, remove, sync
+from indexer.ingest import AddOptions, Listener, Progress, add, remove, sync
 from indexer.library import Library
-from indexer.parse import ReadOptions
+from indexer.parse import ReadOptions, read
 from tests.fakes import FakeEncoder
 from tests.ingest.conftest import OPTIONS, prose
 
@@ -233,8 +233,6 @@ class TouchingReader:
         self.path, self.changed = path, False
 
     def __call__(self, path: Path, options: ReadOptions):  # type: ignore[no-untyped-def]  # as indexer.parse.read
-        from indexer.parse import read
-
         if not self.changed and path == self.path:
             self.changed = True
             path.write_text(prose(5, 3))
@@ -242,8 +240,6 @@ class TouchingReader:
 
 
 def test_a_file_that_changes_while_it_is_read_is_taken_up_by_the_next_run(library: Library, folder: Path) -> None:
-    from indexer.ingest import add
-
     path = folder / "a.txt"
     path.write_text(prose(4, 3))
     os.utime(path, (1, 1))
@@ -257,9 +253,6 @@ def test_a_file_that_changes_while_it_is_read_is_taken_up_by_the_next_run(librar
 
 
 def test_a_file_that_vanishes_before_it_is_read_is_reported_and_not_kept(library: Library, folder: Path) -> None:
-    from indexer.ingest import add
-    from indexer.parse import read
-
     (folder / "a.txt").write_text(prose(4, 3))
     (folder / "b.txt").write_text(prose(5, 3))
 
@@ -273,9 +266,6 @@ def test_a_file_that_vanishes_before_it_is_read_is_reported_and_not_kept(library
 
 
 def test_a_fault_of_ours_in_one_document_does_not_stop_the_others(library: Library, folder: Path) -> None:
-    from indexer.ingest import add
-    from indexer.parse import read
-
     for number in range(3):
         (folder / f"{number}.txt").write_text(prose(number, 3))
 
@@ -292,8 +282,6 @@ def test_a_fault_of_ours_in_one_document_does_not_stop_the_others(library: Libra
 def test_stopping_keeps_what_was_encoded_and_shows_no_half_document(
     library: Library, folder: Path, encoder: FakeEncoder
 ) -> None:
-    from indexer.ingest import add
-
     (folder / "a.txt").write_text(prose(1, 400))
     stopping = threading.Event()
 
@@ -311,6 +299,22 @@ def test_stopping_keeps_what_was_encoded_and_shows_no_half_document(
     assert statuses(again) == {"a.txt": Status.INDEXED}
     repeated = set(first) & set(encoder.encoded)
     assert len(repeated) <= encoder.batch
+
+
+def test_stopping_does_not_wait_for_a_reader_that_hangs(library: Library, folder: Path) -> None:
+    (folder / "a.txt").write_text(prose(1, 3))
+    listener, hanging = Listener(), threading.Event()
+
+    def reading(path: Path, options: ReadOptions):  # type: ignore[no-untyped-def]  # as indexer.parse.read
+        listener.stopping.set()
+        hanging.wait(60)
+        return read(path, options)
+
+    report = add(library, [str(folder)], OPTIONS, listener, read=reading)
+    hanging.set()
+    assert report.stopped
+    assert report.seconds < 30
+    assert list(library.store.documents()) == []
 
 
 def test_runs_that_changed_something_are_remembered(run: Run, folder: Path, library: Library) -> None:
@@ -335,8 +339,6 @@ def test_listeners_hear_of_files_and_of_progress(run: Run, folder: Path) -> None
 def test_an_encoder_that_fails_ends_the_run_and_keeps_what_was_finished(
     library: Library, folder: Path, encoder: FakeEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from indexer.ingest import add
-
     (folder / "a.txt").write_text(prose(1, 3))
     add(library, [str(folder)], OPTIONS)
 
