@@ -18,6 +18,7 @@ from indexer.search.languages import query_language, unknown_words_language
 from indexer.search.options import Grouping, SearchOptions, parse_filters
 from indexer.search.query import Query, split_long
 from indexer.search.retrieve import Request, refined
+from indexer.store import DocumentFilter
 
 LONG = 320
 """Characters of a query (a Chinese one counts thrice) above which it is cut into pieces that are searched together."""
@@ -26,6 +27,7 @@ _MOST_PIECES = 8
 _TERMS_OF_LONG = 24
 _RARE = 0.02
 _COVERED = 0.5
+_FULL = 0.2
 _SHORTEST_FORGIVEN = 6
 _MOST_FORGIVEN = 3
 _UNLIMITED = 1_000_000_000
@@ -127,12 +129,40 @@ def _scope(library: Library, query: Query, options: SearchOptions) -> tuple[Requ
         quoted = " and ".join(f"“{phrase}”" for phrase in query.phrases)
         warnings.append(f"No passage has {quoted} word for word; the words were searched for without the quotes.")
         chunks = None
-    forbidden = None
+    return Request(None, None, 0.0, documents, chunks, _forbidden(library, query, options.by)), warnings, nothing
+
+
+def _forbidden(library: Library, query: Query, by: Grouping) -> Ids | None:
+    """The chunks that must not be found: those with an excluded word, and all of a document that is full of it.
+
+    Full of it is a document with the word in its title or its first chunk, or in a fifth of its chunks: a draft says so
+    at its top, while one mention in a book spoils that passage only.
+    """
+    store = library.store
+    parts: list[Ids] = [store.chunk_ids(store.matching_documents(unwanted)) for unwanted in query.unwanted]
     if expression := any_expression(query.excluded):
-        forbidden = store.lexical_ids(expression, _UNLIMITED)
-        if options.by is Grouping.DOCUMENT and len(forbidden):
-            forbidden = store.chunk_ids(np.unique(store.chunk_owner(forbidden)))
-    return Request(None, None, 0.0, documents, chunks, forbidden), warnings, nothing
+        found = store.lexical_ids(expression, _UNLIMITED)
+        parts.append(found)
+        if by is Grouping.DOCUMENT:
+            parts += [store.chunk_ids(_titled(library, query.excluded)), store.chunk_ids(_full_of(library, found))]
+    return np.unique(np.concatenate(parts)) if parts else None
+
+
+def _titled(library: Library, words: Sequence[str]) -> Ids:
+    return library.store.matching_documents(DocumentFilter(titles=tuple(words)))
+
+
+def _full_of(library: Library, found: Ids) -> list[int]:
+    """The documents among whose chunks are the first one or a fifth of all."""
+    owners, counts = np.unique(library.store.chunk_owner(found), return_counts=True)
+    documents = library.store.documents_by_id(owners)
+    wanted: list[int] = []
+    for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
+        first = next(iter(library.store.document_chunks(owner, 0, 1)), None)
+        at_top = first is not None and bool(np.isin(first.id, found))
+        if at_top or (owner in documents and count >= _FULL * documents[owner].chunk_count):
+            wanted.append(owner)
+    return wanted
 
 
 def _phrase_chunks(library: Library, phrases: tuple[str, ...], by: Grouping) -> Ids | None:

@@ -14,8 +14,8 @@ LONGEST_WITH_OPERATORS = 400
 """Characters; longer texts are pasted rather than typed, so their quotes and hyphens are plain text."""
 
 _PART = re.compile(
-    r'(?P<minus>(?<!\S)[-\u2212\uff0d])?(?:"(?P<phrase>[^"]*)"|(?<!\S)(?:\b(?P<field>[a-z]+)[:\uff1a])'
-    r'(?:"(?P<quoted>[^"]*)"|(?P<value>[^\s"]+))|(?P<word>[^\s"]+|"))',
+    r'(?P<minus>(?<!\S)[-\u2212\uff0d])?(?:"(?P<phrase>[^"]*)"'
+    r'|(?:(?<!\S)|(?<=(?<!\S)[-\u2212\uff0d]))(?:(?P<field>[a-z]+)[:\uff1a])(?:"(?P<quoted>[^"]*)"|(?P<value>[^\s"]+))|(?P<word>[^\s"]+|"))',
     re.IGNORECASE,
 )
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
@@ -36,6 +36,7 @@ class Query:
     """A query taken apart.
 
     ``text`` is what is looked for by meaning and by words: everything that is no operator, quoted phrases included.
+    Documents must pass ``filter`` and none of ``unwanted``.
     """
 
     original: str
@@ -43,6 +44,7 @@ class Query:
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     filter: DocumentFilter = DocumentFilter()
+    unwanted: tuple[DocumentFilter, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -54,8 +56,9 @@ class Query:
 def parse_query(text: str) -> Query:
     """Take a query apart; never raises.
 
-    ``"late delivery"`` must stand word for word, ``-draft`` must not stand in the document, and ``title:`` ``path:``
-    ``lang:`` ``tag:`` ``type:`` ``before:`` ``after:`` say which documents. What is no operator is plain text.
+    ``"late delivery"`` must stand word for word, ``-draft`` must not stand there, and ``title:`` ``path:`` ``lang:``
+    ``tag:`` ``type:`` ``before:`` ``after:`` say which documents (with a minus: which not). What is no operator is
+    plain text.
     """
     cleaned = "".join(character if character.isprintable() else " " for character in text)
     if len(cleaned) > LONGEST_WITH_OPERATORS:
@@ -73,6 +76,11 @@ def parse_query(text: str) -> Query:
 def _take(query: Query, match: re.Match[str]) -> tuple[Query, str]:
     """The query with one more part, and the part's plain text."""
     phrase, field, word = match["phrase"], match["field"], match["word"]
+    if field is not None and match["minus"]:
+        wanted, left = _take_field(Query("", ""), field.lower(), match["quoted"] or match["value"] or "", "")
+        if wanted.filter:
+            return replace(query, unwanted=(*query.unwanted, wanted.filter)), ""
+        return query, left or match.group()
     if field is not None:
         return _take_field(query, field.lower(), match["quoted"] or match["value"] or "", match.group())
     if match["minus"] and _excludes(phrase if phrase is not None else word):

@@ -96,6 +96,19 @@ def test_excluded_words_leave_documents_out(library: Library) -> None:
     assert "/shelf/draft.txt" in paths(search(library, "late delivery"))
     assert "/shelf/draft.txt" not in paths(search(library, "late delivery -draft"))
     assert "/shelf/合同.txt" not in paths(search(library, "货物 -违约金"))
+    assert "/shelf/draft.txt" not in paths(search(library, "late delivery -title:draft"))
+
+
+def test_a_word_that_a_long_document_has_once_excludes_that_passage_only(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with new_library(tmp_path_factory.mktemp("book")) as library:
+        chapter = "The lighthouse keeper wrote of the sea and of the lamp that he had to clean again. " * 30
+        fill(library, {"/book.txt": chapter + "One night the lamp broke in a storm. " + chapter} | TEXTS)
+        for by in Grouping:
+            hits = search(library, "lamp of the lighthouse -storm", SearchOptions(by=by)).hits
+            assert hits[0].document.paths == ("/book.txt",)
+            assert all("storm" not in hit.text for shown in hits for hit in (shown, *shown.others))
 
 
 def test_fields_and_filters_choose_documents(library: Library) -> None:

@@ -52,6 +52,14 @@ def test_a_quoted_phrase_can_be_excluded_and_a_field_quoted() -> None:
     assert query.text == "lease 金额"
 
 
+def test_fields_can_be_excluded() -> None:
+    query = parse_query('lot 2507 -title:"8D report" -lang:zh')
+    assert query.text == "lot 2507"
+    assert [unwanted.titles for unwanted in query.unwanted] == [("8D report",), ()]
+    assert query.unwanted[1].languages == ("zh",)
+    assert parse_query("well -re:x").text == "well -re:x"
+
+
 def test_a_wrong_date_is_said() -> None:
     assert "before" in parse_query("x before:tomorrow").warnings[0]
 
