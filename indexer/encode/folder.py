@@ -97,6 +97,17 @@ def read_folder(path: Path) -> ModelFolder:
     )
 
 
+def is_bidirectional_lfm2(folder: ModelFolder) -> bool:
+    """Whether the folder is an LFM2 encoder; a checkpoint that says it writes text (a causal model) is none."""
+    makers = folder.config.get("architectures") or []
+    return (
+        folder.model_type == "lfm2"
+        and folder.plain
+        and folder.pooling in ("mean", "cls", "max", "lasttoken")
+        and not any("CausalLM" in str(maker) for maker in makers)
+    )
+
+
 def first_position(config: dict[str, Any]) -> int:
     """Where position numbers begin: RoBERTa's family counts from behind its padding token's id."""
     if config.get("model_type") not in ("roberta", "xlm-roberta", "camembert", "longformer"):

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from indexer.datatypes import Encoder
 from indexer.encode.convert import E5_NAME, MINILM_NAME, e5_fingerprint, e5_folder, minilm_folder
-from indexer.encode.folder import EncoderSpec, ModelFolder, fingerprint, folder_digests, read_folder
+from indexer.encode.folder import (
+    EncoderSpec,
+    ModelFolder,
+    fingerprint,
+    folder_digests,
+    is_bidirectional_lfm2,
+    read_folder,
+)
 from indexer.encode.lean import LeanEncoder, is_lean
 from indexer.encode.reference import ReferenceEncoder
 from indexer.encode.tuning import Calibration, read_calibration
@@ -47,6 +54,10 @@ def load_encoder(
     located = _locate(name_or_path, settings, check=True, allow_download=allow_download)
     if is_lean(located.folder):
         return LeanEncoder(located.folder, located.spec, settings)
+    if is_bidirectional_lfm2(located.folder):
+        from indexer.encode.lfm2 import Lfm2Encoder
+
+        return Lfm2Encoder(located.folder, located.spec, settings)
     return ReferenceEncoder(located.folder, located.spec, settings, trust_remote_code=trust_remote_code)
 
 

@@ -71,7 +71,9 @@ def test_nothing_is_cut_in_silence(settings: Settings, tmp_path: Path) -> None:
 def test_a_folders_own_code_is_not_run(settings: Settings, tmp_path: Path) -> None:
     folder = write_model(tmp_path, DistilBertConfig(vocab_size=40, dim=32, n_layers=1, n_heads=2, hidden_dim=32))
     config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "evil.Model"}}))
+    (folder / "config.json").write_text(
+        json.dumps(config | {"model_type": "evil", "auto_map": {"AutoModel": "evil.Model"}})
+    )
     (folder / "evil.py").write_text("open('ran', 'w')")
     with pytest.raises(EncoderError, match="--trust-remote-code"):
         load_encoder(str(folder), settings=settings)
