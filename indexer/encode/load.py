@@ -47,10 +47,9 @@ def load_encoder(
     """The encoder of this name (``e5-small``, ``minilm``) or folder, or of a hub's model when downloads are allowed.
 
     Its files are checked here, its weights are read at the first encoding. ``trust_remote_code`` lets a folder's own
-    code run: never without the person's flag. Either is also given by the settings of the same name. Raises EncoderError with what to do.
+    code run: never without the person's flag. Both flags can also come with the settings. Raises EncoderError with what
+    to do.
     """
-    allow_download = allow_download or settings.allow_download == "yes"
-    trust_remote_code = trust_remote_code or settings.trust_remote_code == "yes"
     allow_download = allow_download or settings.allow_download == "yes"
     trust_remote_code = trust_remote_code or settings.trust_remote_code == "yes"
     located = _locate(name_or_path, settings, check=True, allow_download=allow_download)
