@@ -66,7 +66,8 @@ def _disable_sockets() -> str:
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise PermissionError("a parser has no network")
 
-    vars(socket).update(socket=refuse, create_connection=refuse, socketpair=refuse)
+    socket.socket.__init__ = refuse  # type: ignore[method-assign]  # the class stays: libraries derive from it
+    vars(socket).update(create_connection=refuse, socketpair=refuse)
     return "no socket module"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pypdfium2.raw as pdfium_c
 
 from indexer.datatypes import Span, Status
+from indexer.parse.formats.pdf import unread_reason
 from indexer.parse.model import Sample, UnreadableError
 from indexer.parse.pdf_file import open_pdf
 from indexer.parse.pdfium import PageText, char_box, char_index, read_layout
@@ -52,6 +53,8 @@ def find_span(path: Path, number: int, span: Span, passwords: tuple[str, ...]) -
     textpage = page.get_textpage()
     try:
         layout = read_layout(textpage)
+        if unread_reason(page, layout):
+            return []  # what was read came from OCR, or nothing was
         found = (_line_box(textpage, layout, place, span) for place in range(len(layout.lines)))
         return [_on_screen(page, box) for box in found if box is not None]
     finally:

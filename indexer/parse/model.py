@@ -15,8 +15,17 @@ from indexer.parse.options import ReadOptions
 
 NO_TEXT = "a picture of a page without a text layer"
 GARBAGE = "its text layer is unreadable: the fonts do not say which characters they show"
+NO_PICTURE_TEXT = "a picture"
 NEEDS_OCR = (NO_TEXT, GARBAGE)
-"""Why a page is unread, where OCR could read it."""
+"""Why a page is unread, where OCR could read it; what to do follows in brackets."""
+
+
+def ocr_hint(options: ReadOptions, installed: bool) -> str:
+    """What a person can do about a page that only OCR can read."""
+    if not installed:
+        return " (install longdoc[ocr] to have it read)"
+    return " (--ocr auto reads it)" if options.ocr == "never" else ""
+
 
 HEAD_BYTES = 1 << 16
 """How much of a file is looked at to tell its format."""

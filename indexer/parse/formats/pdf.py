@@ -10,12 +10,13 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium_c
 
-from indexer.parse.model import GARBAGE, NO_TEXT, Facts, Format, RawPage, Sample
+from indexer.parse.model import GARBAGE, NO_TEXT, Facts, Format, RawPage, Sample, ocr_hint
 from indexer.parse.options import ReadOptions
 from indexer.parse.pdf_file import open_pdf
 from indexer.parse.pdf_headings import Entry, outline_headings, outline_of, typographic_headings
-from indexer.parse.pdfium import PageText, read_layout
+from indexer.parse.pdfium import PageText, page_text, read_layout
 from indexer.parse.quality import is_garbage
+from indexer.parse.recognition import LONGEST_SIDE, is_available, recognise_lines
 from indexer.parse.running import Edge, edges, without_running_lines
 
 DAMAGED = "the page is damaged"
@@ -30,8 +31,10 @@ _MOST_LISTED = 10
 class _Reader:
     """Reads the pages of one PDF, one after the other."""
 
-    def __init__(self, pdf: Any, facts: Facts) -> None:
+    def __init__(self, pdf: Any, options: ReadOptions, facts: Facts) -> None:
         self._pdf = pdf
+        self._options = options
+        self._recognises = options.ocr != "never" and is_available()
         self._facts = facts
         self._outline = outline_of(pdf)
         self._hidden: dict[int, int] = {}
@@ -59,25 +62,51 @@ class _Reader:
         textpage = page.get_textpage()
         try:
             layout = read_layout(textpage)
-            images = (
-                image_share(page) if len(layout.text) < _FEW_CHARS or any(line.hidden for line in layout.lines) else 0.0
-            )
-            unread = _unread_reason(page, layout.text, images)
-            if unread in (NO_TEXT, GARBAGE) and (unread == GARBAGE or not layout.text.strip()):
-                return RawPage("", number, label, unread=unread), ()
-            if images < _SCANNED_SHARE and (hidden := sum(len(line.text) for line in layout.lines if line.hidden)):
-                self._hidden[number] = hidden
-            return self._text(layout, number, label, entries, unread), edges(layout.lines, layout.starts)
+            unread = unread_reason(page, layout)
+            recognised = bool(unread or self._options.ocr == "always") and self._recognises
+            if recognised:
+                layout, unread = page_text(recognise_lines(_picture(page))), None
+            elif unread:
+                unread += ocr_hint(self._options, is_available())
+                layout = layout if unread.startswith(NO_TEXT) else page_text([])
+            else:
+                self._count_hidden(page, number, layout)
+            return self._text(layout, number, label, entries, unread, recognised), edges(layout.lines, layout.starts)
         finally:
             textpage.close()
             page.close()
 
+    def _count_hidden(self, page: Any, number: int, layout: PageText) -> None:
+        """Invisible text is a scan's text layer, or it is hidden."""
+        hidden = sum(len(line.text) for line in layout.lines if line.hidden)
+        if hidden and image_share(page) < _SCANNED_SHARE:
+            self._hidden[number] = hidden
+
     def _text(
-        self, layout: PageText, number: int, label: str | None, entries: list[Entry], unread: str | None
+        self,
+        layout: PageText,
+        number: int,
+        label: str | None,
+        entries: list[Entry],
+        unread: str | None,
+        recognised: bool,
     ) -> RawPage:
         headings = outline_headings(entries, layout) if self._outline else typographic_headings(layout)
-        spaced = _is_spaced(layout.text)
-        return RawPage(layout.text, number, label, headings, join_lines=True, unread=unread, close_up=spaced)
+        return RawPage(
+            layout.text,
+            number,
+            label,
+            headings,
+            join_lines=True,
+            close_up=_is_spaced(layout.text),
+            unread=unread,
+            recognised=recognised,
+        )
+
+
+def _picture(page: Any) -> Any:
+    """A page as a picture of the size that recognition needs, however large the page says it is."""
+    return page.render(scale=min(LONGEST_SIDE / max(*page.get_size(), 1), 8.0), grayscale=True).to_pil()
 
 
 def image_share(page: Any) -> float:
@@ -96,17 +125,17 @@ def _has_text_objects(page: Any) -> bool:
     return next(iter(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_TEXT], max_depth=4)), None) is not None
 
 
-def _unread_reason(page: Any, text: str, images: float) -> str | None:
+def unread_reason(page: Any, layout: PageText) -> str | None:
     """Why a page's text is of no use; None when it is, or when there is nothing on the page to read."""
+    text = layout.text.strip()
     if is_garbage(text):
         return GARBAGE
-    if len(text.strip()) < _FEW_CHARS and images > _SCANNED_SHARE:
-        return NO_TEXT  # a stamp or a page number on a scan
-    if text.strip():
+    if len(text) >= _FEW_CHARS:
         return None
-    if images > _LEAST_IMAGE_SHARE:
-        return NO_TEXT
-    return GARBAGE if _has_text_objects(page) else None
+    images = image_share(page)
+    if images > (_SCANNED_SHARE if text else _LEAST_IMAGE_SHARE):
+        return NO_TEXT  # with a stamp or a page number on it, perhaps
+    return GARBAGE if not text and _has_text_objects(page) else None
 
 
 def _is_spaced(text: str) -> bool:
@@ -133,7 +162,7 @@ def _extract(path: Path, options: ReadOptions, facts: Facts) -> Iterator[RawPage
     try:
         facts.page_count = len(pdf)
         _metadata(pdf, facts)
-        for page in without_running_lines(_Reader(pdf, facts).pages()):
+        for page in without_running_lines(_Reader(pdf, options, facts).pages()):
             if not facts.title and page.number == 1:
                 facts.title = next((heading.title for heading in page.headings if heading.level == 1), None)
             yield page

@@ -1,0 +1,87 @@
+"""Reads text in pictures (OCR) through rapidocr, an optional extra whose models come in its package."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from indexer.parse.lines import Line
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+LONGEST_SIDE = 1700
+"""Pixels of the longer side of what is recognised: about 150 to an inch of a page."""
+
+_LEAST_SCORE = 0.5
+_LEAST_CHARS = 2
+_SIDEWAYS_SHARE = 0.5
+
+
+@lru_cache(maxsize=1)
+def is_available() -> bool:
+    """Whether the extra is installed."""
+    return all(importlib.util.find_spec(name) is not None for name in ("rapidocr", "onnxruntime"))
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    from rapidocr import RapidOCR
+
+    return RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": False,
+            "Rec.rec_batch_num": 4,
+        }
+    )
+
+
+def recognise_lines(picture: Image) -> list[Line]:
+    """The lines of text in a picture, boxes in pixels from the lower left; a picture lying on its side is turned."""
+    picture = bounded(picture.convert("RGB"))
+    lines, score = _read(picture)
+    if lines and _is_sideways(lines):
+        from PIL.Image import Transpose
+
+        for turn in (Transpose.ROTATE_90, Transpose.ROTATE_270):
+            turned, turned_score = _read(picture.transpose(turn))
+            if turned_score > score and not _is_sideways(turned):
+                lines, score = turned, turned_score
+    return lines
+
+
+def bounded(picture: Image) -> Image:
+    """The picture, made smaller when it is larger than recognition needs."""
+    longest = max(picture.size)
+    if longest <= LONGEST_SIDE:
+        return picture
+    width, height = (max(side * LONGEST_SIDE // longest, 1) for side in picture.size)
+    return picture.resize((width, height), reducing_gap=2.0)
+
+
+def _read(picture: Image) -> tuple[list[Line], float]:
+    """Lines, and the sum of their characters weighted by how sure the engine is of them."""
+    import numpy as np
+
+    found = _engine()(np.asarray(picture)[:, :, ::-1])
+    if found.boxes is None or not found.txts:
+        return [], 0.0
+    height = picture.size[1]
+    lines, total, place = [], 0.0, 0
+    for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        if score < _LEAST_SCORE or not text.strip():
+            continue
+        across, down = [float(point[0]) for point in box], [float(point[1]) for point in box]
+        lines.append(Line(text, place, min(across), height - max(down), max(across), height - min(down)))
+        place += len(text) + 1
+        total += float(score) * len(text)
+    return lines, total
+
+
+def _is_sideways(lines: list[Line]) -> bool:
+    long = [line for line in lines if len(line.text) > _LEAST_CHARS]
+    return sum(line.vertical for line in long) > _SIDEWAYS_SHARE * max(len(long), 1)
