@@ -18,6 +18,7 @@ from indexer.sentences import sentences as cut_sentences
 _WRAPPED = re.compile(r"(?:(?<=[^\n]{50})|(?<=[^\n\x00-\x7f]{25}))(?<![.!?。！？；;:：])\n(?=[^\s•·\-*\d#|(（])")
 """A line break inside a sentence: after a long line without an end, before one that begins no list."""
 
+_WORD = re.compile(r"[^\W_]+(?:[.,:/-]\d+)*")
 _ALIKE = 0.4
 _PAIRED_CELLS = 4_000
 _CELLS = 1_000_000
@@ -95,20 +96,19 @@ def _unequal(
 ) -> Iterator[tuple[Sentence | None, Sentence | None]]:
     left = [s for s in a[block.first_a : block.last_a] if not moved[s.key]]
     right = [s for s in b[block.first_b : block.last_b] if not moved[s.key]]
-    if _same_words("".join(s.key for s in left), "".join(s.key for s in right)):
+    if same_words("".join(s.key for s in left), "".join(s.key for s in right)):
         left = right = []  # cut in other lines, nothing more
     for old, new in _aligned(left, right):
-        if not (old and new and _same_words(old.text, new.text)):
+        if not (old and new and same_words(old.text, new.text)):
             yield old, new
     for old in a[block.first_a : block.last_a]:
         if moved[old.key]:
             yield old, next(s for s in b if s.key == old.key)
 
 
-def _same_words(before: str, after: str) -> bool:
-    """Whether two sentences differ in punctuation at most (marks inside numbers count)."""
-    pattern = r"[^\W_]+(?:[.,:/-]\d+)*"
-    return re.findall(pattern, comparable(before)) == re.findall(pattern, comparable(after))
+def same_words(before: str, after: str) -> bool:
+    """Whether two texts differ in white space, case and punctuation at most (marks inside numbers count)."""
+    return "".join(_WORD.findall(comparable(before))) == "".join(_WORD.findall(comparable(after)))
 
 
 def _aligned(left: Sequence[Sentence], right: Sequence[Sentence]) -> Iterator[tuple[Sentence | None, Sentence | None]]:

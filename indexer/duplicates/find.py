@@ -155,8 +155,9 @@ def _verified(
 
 
 def same_text_is_likely(alignment: Alignment) -> bool:
-    """Whether it is worth comparing two texts sentence by sentence to see if they are the same."""
-    return min(alignment.share_a_in_b, alignment.share_b_in_a) >= 0.8
+    """Whether it is worth looking closer: nearly all of one text is found in the other, and most the other way."""
+    shares = sorted((alignment.share_a_in_b, alignment.share_b_in_a))
+    return shares[0] >= 0.8 and shares[1] >= 0.97
 
 
 def _pair(a: int, b: int, relation: Relation, alignment: Alignment) -> Pair:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from indexer.duplicates.align import Alignment
-from indexer.duplicates.differences import unequal_sentences
+from indexer.duplicates.differences import same_words, unequal_sentences
 from indexer.duplicates.results import Relation
 
 THRESHOLD = 0.5
@@ -69,6 +69,8 @@ def same_text(before: str, after: str) -> bool:
 
     What only one side has may be the furniture of its pages: short lines that come again and again, or page numbers.
     """
+    if same_words(before, after):
+        return True
     extra = []
     for old, new in unequal_sentences(before, after):
         line = (old.text if old else "") + (new.text if new else "")

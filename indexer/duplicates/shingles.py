@@ -88,7 +88,11 @@ def window_minima(hashes: Hashes) -> Hashes:
 
 def fingerprints(hashes: Hashes) -> Hashes:
     """The distinct fingerprints of a document, ascending."""
-    return np.unique(window_minima(hashes))
+    minima = window_minima(hashes)
+    if not len(minima):
+        return minima
+    changes = np.flatnonzero(minima[1:] != minima[:-1]) + 1  # neighbouring windows mostly share their minimum
+    return np.unique(np.concatenate((minima[:1], minima[changes])))
 
 
 def covered_by(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
