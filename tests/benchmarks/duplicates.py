@@ -2,18 +2,20 @@
 
     python -m tests.benchmarks.duplicates [--folder DIR] [--rows FILE.npz] [--synthetic 100000] [--json FILE]
 
-``--folder`` holds judged collections (corpus.jsonl, pairs.tsv, optional unlabelled_overlap.tsv; default: the evaluation
-data beside the checkout). Recall is over the pairs judged at a Jaccard of 0.5 or more; precision is the part of the
-found pairs (similarity 0.5 or more) that are judged pairs, unlabelled overlaps left out; "strict" counts those judged
-below 0.5 as wrong. ``--rows`` adds chunk embeddings (arrays ``keys``, the text hashes, and ``rows``) for the
-translation candidates and the cosine reference; without it both are left out. ``--synthetic`` measures time and memory
-on that many documents of ten chunks, made from a seed, with planted copies, versions, contained ones and boilerplate.
+``--folder`` holds judged collections (corpus.jsonl, pairs.tsv, optional unlabelled_overlap.tsv; default: LONGDOC_EVAL,
+else the evaluation data beside the checkout). Recall is over the pairs judged at a Jaccard of 0.5 or more; precision is
+the part of the found pairs (similarity 0.5 or more) that are judged pairs, unlabelled overlaps left out; "strict"
+counts those judged below 0.5 as wrong. ``--rows`` adds chunk embeddings (arrays ``keys``, the text hashes, and ``rows``) for
+the translation candidates and the cosine reference; without it both are left out. ``--synthetic`` measures time and
+memory on that many documents of ten chunks, made from a seed, with planted copies, versions, contained documents and
+boilerplate.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import tempfile
 import time
@@ -30,7 +32,7 @@ from indexer.duplicates.find import DuplicateOptions, find_in
 from indexer.words import han_share
 from tests.fakes import FakeEncoder
 
-EVALUATION = Path(__file__).resolve().parents[3] / "shared" / "eval"
+EVALUATION = Path(os.environ.get("LONGDOC_EVAL", Path(__file__).resolve().parents[3] / "shared" / "eval"))
 SETS = ("dedup_iotdb_en_zh", "dedup_cornell_course_en")
 THRESHOLD = 0.5
 RIGHT = {
@@ -54,7 +56,9 @@ class Corpus:
         self.numbers: dict[str, int] = {}
         count = FakeEncoder().count_tokens
         total = 0
-        for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines():
+        for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").split("\n"):
+            if not line:
+                continue
             entry = json.loads(line)
             number = len(self._documents) + 1
             text = entry["text"]

@@ -1,0 +1,258 @@
+"""How well clusters match judged classes, beside other ways in the same run; how fast 100 thousand documents are done.
+
+    python -m tests.benchmarks.clusters [--folder DIR] [--rows DIR] [--synthetic 100000] [--json FILE]
+
+``--folder`` holds the sets (corpus.jsonl, labels.tsv; default: LONGDOC_EVAL, else the evaluation data beside the
+checkout), ``--rows`` a directory with {set}.npz: ``keys`` (text hashes of chunks) and ``rows`` (their embeddings), and
+{set}.chunks.jsonl: {"_id", "title", "chunks": [[text, tokens], ...]}. Without ``--rows`` the chunks are encoded by the
+default encoder, which takes minutes. V-measure (Rosenberg and Hirschberg 2007): with the number of classes given as k,
+and without; the references are k-means on the mean vectors (scikit-learn) and, where umap-learn is installed, UMAP to
+five dimensions and HDBSCAN, which is BERTopic's way. The maps are compared by trustworthiness (10 neighbours) and by
+how many of the 10 nearest on the map share a document's class. ``--synthetic`` needs no judged set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from indexer.chunk import chunk_pages
+from indexer.clusters.build import ClusterOptions, Vectors, build
+from indexer.clusters.features import unit
+from indexer.clusters.results import Clustering
+from indexer.datatypes import Matrix, OffsetMap, Page, text_hash
+
+EVALUATION = Path(os.environ.get("LONGDOC_EVAL", Path(__file__).resolve().parents[3] / "shared" / "eval"))
+SETS = ("cluster_bbc_en", "cluster_cnews_zh")
+SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A set: its documents' vectors (token-weighted chunk means, as the library keeps them), texts and classes."""
+
+    vectors: Vectors
+    texts: list[str]
+    titles: list[str]
+    classes: list[str]
+
+    def title(self, document: int) -> str:
+        return self.titles[document - 1]
+
+    def sample(self, document: int) -> str:
+        return self.texts[document - 1][:3000]
+
+
+def load(folder: Path, rows: Path | None) -> Judged:
+    documents = list(read_chunks(folder, rows))
+    known = dict(load_rows(rows / f"{folder.name}.npz")) if rows else encode(documents)
+    means = []
+    for _, _, chunks in documents:
+        weights = np.array([tokens for _, tokens in chunks], dtype=np.float64)
+        vectors = np.stack([known[text_hash(text)] for text, _ in chunks])
+        means.append((vectors * weights[:, None]).sum(axis=0) / weights.sum())
+    matrix = np.asarray(means, dtype=np.float32)
+    centred = unit(unit(matrix) - unit(matrix).mean(axis=0))
+    lines = (folder / "labels.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    classes = dict(line.split("\t")[:2] for line in lines)
+    texts = ["".join(text for text, _ in chunks) for _, _, chunks in documents]
+    names = [name for name, _, _ in documents]
+    titles = [title or name for name, title, _ in documents]
+    return Judged(Vectors(np.arange(1, len(names) + 1), centred), texts, titles, [classes[name] for name in names])
+
+
+def read_chunks(folder: Path, rows: Path | None):
+    if rows is not None:
+        for line in (rows / f"{folder.name}.chunks.jsonl").read_text(encoding="utf-8").split("\n"):
+            entry = json.loads(line)
+            yield entry["_id"], entry["title"], [(text, tokens) for text, tokens in entry["chunks"]]
+        return
+    from indexer.encode import load_encoder
+    from indexer.settings import load_settings
+
+    count = load_encoder("e5-small", settings=load_settings()).count_tokens
+    for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").split("\n"):
+        if line:
+            entry = json.loads(line)
+            page = Page(entry["text"], OffsetMap.identity(len(entry["text"])))
+            chunks = [(chunk.text, chunk.tokens) for chunk in chunk_pages([page], count)]
+            yield entry["_id"], entry.get("title", ""), chunks
+
+
+def load_rows(path: Path):
+    loaded = np.load(path)
+    return zip((key.tobytes() for key in loaded["keys"]), loaded["rows"].astype(np.float32), strict=True)
+
+
+def encode(documents) -> dict[bytes, Matrix]:
+    from indexer.encode import load_encoder
+    from indexer.settings import load_settings
+
+    texts = {text_hash(text): text for _, _, chunks in documents for text, _ in chunks}
+    rows = load_encoder("e5-small", settings=load_settings()).encode_documents(list(texts.values()))
+    return dict(zip(texts, rows, strict=True))
+
+
+def measure(folder: Path, rows: Path | None) -> dict[str, object]:
+    judged = load(folder, rows)
+    count = len(set(judged.classes))
+    ours = {
+        "with_k": [run(judged, ClusterOptions(k=count, seed=seed)) for seed in SEEDS],
+        "without_k": [run(judged, ClusterOptions(seed=seed)) for seed in SEEDS],
+    }
+    clustering = build(judged.vectors, judged, ClusterOptions(), None, lambda *_: None).clustering
+    plane = np.array([(point.x, point.y) for point in clustering.points])
+    return {
+        "set": folder.name,
+        "longdoc": ours,
+        "labels": [f"{cluster.label} ({cluster.size})" for cluster in clustering.clusters],
+        "references": references(judged, count),
+        "maps": {"longdoc": map_scores(judged, plane), **reference_maps(judged)},
+    }
+
+
+def run(judged: Judged, options: ClusterOptions) -> dict[str, object]:
+    started = time.perf_counter()
+    clustering = build(judged.vectors, judged, options, None, lambda *_: None).clustering
+    seconds = time.perf_counter() - started
+    labels = labels_of(clustering, len(judged.classes))
+    return {
+        "v_measure": v_measure(judged.classes, labels),
+        "clusters": len(clustering.clusters),
+        "outliers": round(clustering.outlier_share, 4),
+        "seconds": round(seconds, 2),
+    }
+
+
+def labels_of(clustering: Clustering, count: int) -> np.ndarray:
+    labels = np.full(count, -1)
+    for cluster in clustering.clusters:
+        labels[np.array(cluster.documents) - 1] = cluster.id
+    return labels
+
+
+def v_measure(classes: list[str], labels: np.ndarray) -> float:
+    """Outliers count as one cluster more, so that leaving much out is no way to a good figure."""
+    from sklearn.metrics import v_measure_score
+
+    return round(float(v_measure_score(classes, labels)), 4)
+
+
+def references(judged: Judged, count: int) -> dict[str, object]:
+    from sklearn.cluster import HDBSCAN, KMeans
+
+    rows = judged.vectors.rows
+    found: dict[str, object] = {}
+    started = time.perf_counter()
+    scores = [
+        v_measure(judged.classes, KMeans(count, n_init=10, random_state=seed).fit_predict(rows)) for seed in SEEDS
+    ]
+    found["kmeans_on_means"] = {"v_measure": scores, "seconds": round((time.perf_counter() - started) / len(SEEDS), 2)}
+    if (umap := reducer(5)) is not None:
+        started = time.perf_counter()
+        labels = HDBSCAN(min_cluster_size=10, copy=True).fit_predict(umap(rows))
+        found["umap_hdbscan"] = {
+            "v_measure": v_measure(judged.classes, labels),
+            "clusters": int(labels.max()) + 1,
+            "outliers": round(float((labels < 0).mean()), 4),
+            "seconds": round(time.perf_counter() - started, 2),
+        }
+    return found
+
+
+def reducer(dimensions: int) -> Callable[[Matrix], Matrix] | None:
+    try:
+        from umap import UMAP
+    except ImportError:
+        return None
+    nearness = 0.0 if dimensions > 2 else 0.1
+    return UMAP(n_components=dimensions, n_neighbors=15, min_dist=nearness, random_state=0).fit_transform
+
+
+def reference_maps(judged: Judged) -> dict[str, object]:
+    if (umap := reducer(2)) is None:
+        return {}
+    started = time.perf_counter()
+    plane = umap(judged.vectors.rows)
+    return {"umap": {**map_scores(judged, plane), "seconds": round(time.perf_counter() - started, 2)}}
+
+
+def map_scores(judged: Judged, plane: np.ndarray) -> dict[str, float]:
+    from sklearn.manifold import trustworthiness
+    from sklearn.neighbors import NearestNeighbors
+
+    classes = np.array(judged.classes)
+    nearest = NearestNeighbors(n_neighbors=11).fit(plane).kneighbors(plane, return_distance=False)[:, 1:]
+    return {
+        "trustworthiness": round(float(trustworthiness(judged.vectors.rows, plane, n_neighbors=10)), 4),
+        "same_class_near": round(float((classes[nearest] == classes[:, None]).mean()), 4),
+    }
+
+
+class Synthetic:
+    """Vectors around 40 centres, a twentieth of them apart; texts of the centre's own words."""
+
+    def __init__(self, count: int, seed: int = 7) -> None:
+        chance = np.random.default_rng(seed)
+        self.groups = chance.integers(0, 40, count)
+        centres = chance.normal(size=(40, 384))
+        rows = centres[self.groups] / np.linalg.norm(centres[self.groups], axis=1, keepdims=True)
+        noise = np.where(chance.random(count) < 0.05, 3.0, 0.7) / np.sqrt(384)
+        rows = rows + noise[:, None] * chance.normal(size=(count, 384))
+        self.vectors = Vectors(np.arange(1, count + 1), unit(rows.astype(np.float32)))
+
+    def title(self, document: int) -> str:
+        return str(document)
+
+    def sample(self, document: int) -> str:
+        group = self.groups[document - 1]
+        words = (f"{'abcdefghij'[group % 10] * 3}{'klmnopqrst'[number]}{'uvwxy'[group // 10]}" for number in range(10))
+        return " ".join(words) * 30
+
+
+def synthetic(count: int) -> dict[str, object]:
+    made = Synthetic(count)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    started = time.perf_counter()
+    clustering = build(made.vectors, made, ClusterOptions(), None, lambda *_: None).clustering
+    seconds = time.perf_counter() - started
+    return {
+        "documents": count,
+        "seconds": round(seconds, 1),
+        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "rss_before_mb": round(before),
+        "clusters": len(clustering.clusters),
+        "outliers": round(clustering.outlier_share, 4),
+        "v_measure": v_measure([str(group) for group in made.groups], labels_of(clustering, count)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=EVALUATION)
+    parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--rows", type=Path)
+    parser.add_argument("--synthetic", type=int, default=0, metavar="DOCUMENTS")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    results: list[dict[str, object]] = []
+    for name in arguments.sets:
+        results.append(measure(arguments.folder / name, arguments.rows))
+        print(json.dumps(results[-1], indent=1, ensure_ascii=False))
+    if arguments.synthetic:
+        results.append(synthetic(arguments.synthetic))
+        print(json.dumps(results[-1], indent=1))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
