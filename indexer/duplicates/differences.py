@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -69,9 +69,9 @@ def unequal_sentences(before: str, after: str) -> Iterator[tuple[Sentence | None
     """Each sentence without an equal at its place, with what stands there instead; None stands for nothing."""
     a, b = sentences(before), sentences(after)
     blocks = list(_blocks([s.key for s in a], [s.key for s in b]))
-    gone = Counter(s.key for block in blocks for s in a[block.first_a : block.last_a])
-    come = Counter(s.key for block in blocks for s in b[block.first_b : block.last_b])
-    moved = gone & come
+    gone = {s.key for block in blocks for s in a[block.first_a : block.last_a]}
+    come = {s.key: s for block in blocks for s in b[block.first_b : block.last_b]}
+    moved = {key: come[key] for key in gone & come.keys()}
     for block in blocks:
         yield from _unequal(a, b, block, moved)
 
@@ -92,18 +92,18 @@ def _difference(old: Sentence | None, new: Sentence | None) -> Difference:
 
 
 def _unequal(
-    a: Sequence[Sentence], b: Sequence[Sentence], block: _Block, moved: Counter[str]
+    a: Sequence[Sentence], b: Sequence[Sentence], block: _Block, moved: Mapping[str, Sentence]
 ) -> Iterator[tuple[Sentence | None, Sentence | None]]:
-    left = [s for s in a[block.first_a : block.last_a] if not moved[s.key]]
-    right = [s for s in b[block.first_b : block.last_b] if not moved[s.key]]
+    left = [s for s in a[block.first_a : block.last_a] if s.key not in moved]
+    right = [s for s in b[block.first_b : block.last_b] if s.key not in moved]
     if same_words("".join(s.key for s in left), "".join(s.key for s in right)):
         left = right = []  # cut in other lines, nothing more
     for old, new in _aligned(left, right):
         if not (old and new and same_words(old.text, new.text)):
             yield old, new
     for old in a[block.first_a : block.last_a]:
-        if moved[old.key]:
-            yield old, next(s for s in b if s.key == old.key)
+        if old.key in moved:
+            yield old, moved[old.key]
 
 
 def same_words(before: str, after: str) -> bool:

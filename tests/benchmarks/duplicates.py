@@ -5,10 +5,10 @@
 ``--folder`` holds judged collections (corpus.jsonl, pairs.tsv, optional unlabelled_overlap.tsv; default: LONGDOC_EVAL,
 else the evaluation data beside the checkout). Recall is over the pairs judged at a Jaccard of 0.5 or more; precision is
 the part of the found pairs (similarity 0.5 or more) that are judged pairs, unlabelled overlaps left out; "strict"
-counts those judged below 0.5 as wrong. ``--rows`` adds chunk embeddings (arrays ``keys``, the text hashes, and ``rows``) for
-the translation candidates and the cosine reference; without it both are left out. ``--synthetic`` measures time and
-memory on that many documents of ten chunks, made from a seed, with planted copies, versions, contained documents and
-boilerplate.
+counts those judged below 0.5 as wrong. ``--rows`` adds chunk embeddings (arrays ``keys``, the text hashes, and
+``rows``) for the translation candidates and the cosine reference; without it both are left out. ``--synthetic`` measures
+time and memory on that many documents of ten chunks, made from a seed, with planted copies, versions, contained ones
+and boilerplate.
 """
 
 from __future__ import annotations
