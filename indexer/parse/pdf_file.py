@@ -1,7 +1,9 @@
-"""Opens a PDF with whatever password fits."""
+"""Opens a PDF with whatever password fits, and one that PDFium refuses after pypdf has put its structure right."""
 
 from __future__ import annotations
 
+import io
+import logging
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -12,22 +14,21 @@ import pypdfium2.raw as pdfium_c
 from indexer.datatypes import Status
 from indexer.parse.model import UnreadableError
 
+_MOST_RESCUED_BYTES = 64 << 20
+
 
 def open_pdf(path: Path, passwords: tuple[str, ...]) -> Any:
     """Open a PDF with the first password that fits, none first.
 
     Raises UnreadableError with ENCRYPTED or FAILED.
     """
-    needs_password = False
     for password in (None, *(variant for given in passwords for variant in _variants(given))):
         try:
             return pypdfium2.PdfDocument(path, password=password)
         except pypdfium2.PdfiumError as error:
             if error.err_code != pdfium_c.FPDF_ERR_PASSWORD:
-                raise UnreadableError(Status.FAILED, f"not a readable PDF: {error}") from error
-            needs_password = True
+                return _rescued(path, str(error))
     wrong = "none of the passwords given opens it" if passwords else "give its password with --password"
-    assert needs_password
     raise UnreadableError(Status.ENCRYPTED, f"it needs a password: {wrong}")
 
 
@@ -43,3 +44,21 @@ def _variants(password: str) -> list[str | bytes]:
         except UnicodeEncodeError:
             return variants
     return variants
+
+
+def _rescued(path: Path, refusal: str) -> Any:
+    """The PDF written anew by pypdf, which puts up with more kinds of damage. Raises UnreadableError."""
+    import pypdf
+
+    if path.stat().st_size > _MOST_RESCUED_BYTES:
+        raise UnreadableError(Status.FAILED, f"not a readable PDF: {refusal}")
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    target = io.BytesIO()
+    try:
+        writer = pypdf.PdfWriter(clone_from=pypdf.PdfReader(path, strict=False))
+        writer.write(target)
+        return pypdfium2.PdfDocument(target.getvalue())
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # pypdf raises anything over what it cannot mend
+        raise UnreadableError(Status.FAILED, f"not a readable PDF: {refusal}") from error

@@ -7,8 +7,11 @@ from pathlib import Path
 from types import TracebackType
 
 from indexer.datatypes import Document, Page
+from indexer.parse.conversion import converted, needed_target, program
 from indexer.parse.events import Event, Opened
 from indexer.parse.extract import extract
+from indexer.parse.ledger import Ledger
+from indexer.parse.model import Facts, UnreadableError
 from indexer.parse.options import ReadOptions
 from indexer.parse.sandbox import read_events
 
@@ -53,4 +56,18 @@ class Reading:
 
 def read(path: Path, options: ReadOptions) -> Reading:
     """Begin to read a document. Nothing that a file contains or lacks raises: the ledger of ``document`` says it."""
-    return Reading((read_events if options.sandbox else extract)(path, options))
+    return Reading(_events(path, options))
+
+
+def _events(path: Path, options: ReadOptions) -> Iterator[Event]:
+    events = read_events if options.sandbox else extract
+    target = needed_target(path)
+    if target is None or program() is None:
+        yield from events(path, options)
+        return
+    facts = Facts(f"application/x-{path.suffix.lstrip('.') or target}")
+    try:
+        with converted(path, target, options.seconds) as new:
+            yield from events(new, options)
+    except UnreadableError as error:
+        yield Ledger().conclude(facts, error)

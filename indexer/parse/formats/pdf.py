@@ -171,7 +171,9 @@ def _extract(path: Path, options: ReadOptions, facts: Facts) -> Iterator[RawPage
 
 
 def _recognise(sample: Sample) -> int:
-    return 90 if b"%PDF-" in sample.head[:1024] else 0
+    if b"%PDF-" in sample.head[:1024]:
+        return 90
+    return 65 if re.search(rb"\d+ \d+ obj\b", sample.head) and b"endobj" in sample.head else 0  # its first line is lost
 
 
 FORMATS = (Format("pdf", "application/pdf", ("pdf",), "pypdfium2", _recognise, _extract),)
