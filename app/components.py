@@ -72,10 +72,8 @@ def found_by(hit: Hit) -> str:
 
 
 def title(document: StoredDocument) -> str:
-    """What a document is called: its own title, else its file's name."""
-    return document.title.strip() or (
-        shown_path(Path(document.paths[0]).name) if document.paths else document.sha256[:12]
-    )
+    """What a document is called, as text that can be shown."""
+    return shown_path(document.display_title)
 
 
 def document_link(hit: Hit, query: str) -> str:

@@ -230,7 +230,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "time.hours": ("{count} hours", "{count} 小时"),
     # near-duplicates
     "pairs.working": ("Comparing every document with every other", "正在逐一比较文档"),
-    "pairs.compared": ("Documents compared: {count}. Groups found: {groups}.", "已比较文档 {count} 篇，发现 {groups} 组。"),
+    "pairs.compared": (
+        "Documents compared: {count}. Groups found: {groups}.",
+        "已比较 {count} 篇，发现 {groups} 组。",
+    ),
     "pairs.none": ("No two documents are nearly the same.", "没有近似重复的文档。"),
     "pairs.shared": ("{share} % of the text is shared", "相同文字占 {share}%"),
     "pairs.shares": (

@@ -10,21 +10,24 @@ from streamlit.testing.v1 import AppTest
 import app
 from app import recent
 from indexer import Library, Settings
+from indexer.doctor import Diagnosis, Finding, Level
 from indexer.ingest import AddOptions, add
 from indexer.parse import ReadOptions
 from tests.fakes import FakeEncoder
 
 MAIN = str(Path(app.__file__).with_name("main.py"))
 HOSTILE = "<script>alert(1)</script> $x^2$ **bold** [click](javascript:alert(1)) :material/home: <img src=x onerror=y>"
+DIAGNOSIS = Diagnosis((Finding("machine", "cores", Level.OK, "2 cores"), Finding("disk", "space", Level.WARN, "little")))
 
 
 @pytest.fixture(autouse=True)
 def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test has its own library, settings and caches, and the fake encoder instead of a model."""
+    """Every test has its own library, settings and caches, the fake encoder, and a doctor who is quick."""
     monkeypatch.setenv("LONGDOC_LIBRARY", str(tmp_path / "library"))
     monkeypatch.setenv("LONGDOC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("LONGDOC_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setattr("indexer.encode.load_encoder", lambda *_, **__: FakeEncoder())
+    monkeypatch.setattr("app.services.diagnose", lambda *_, **__: DIAGNOSIS)
     st.cache_resource.clear()
     recent._searches.clear()
 

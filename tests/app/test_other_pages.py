@@ -1,0 +1,162 @@
+"""The library, duplicates, map and health pages, state by state."""
+
+import pytest
+
+from app import access, chart, jobs, pairs, services
+from indexer import Role
+from indexer.library import writer_lock
+from tests.app.conftest import html_of
+
+
+def number_of(library, name):
+    return next(document.id for document in library.store.documents() if document.paths[0].endswith(name))
+
+
+@pytest.mark.parametrize("page", ["library", "duplicates", "map", "health"])
+def test_without_a_library_every_page_teaches(open_page, page):
+    test = open_page(page)
+    assert not test.exception
+    assert "Your library is empty" in html_of(test)
+
+
+@pytest.mark.parametrize("page", ["search", "library", "duplicates", "map", "health"])
+def test_a_broken_library_is_a_sentence_on_every_page(open_page, tmp_path, page):
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "library.sqlite3").write_bytes(b"this is no database" * 100)
+    test = open_page(page)
+    assert not test.exception
+    assert 'role="alert"' in html_of(test)
+    assert "Traceback" not in html_of(test)
+
+
+def test_a_missing_model_is_a_sentence(open_page, library, monkeypatch):
+    from indexer.errors import EncoderError
+
+    def missing(*_, **__):
+        raise EncoderError("The encoder e5-small is not installed. Run `pip install longdoc` again.")
+
+    monkeypatch.setattr("indexer.encode.load_encoder", missing)
+    test = open_page(q="valve", mode="dense")
+    assert not test.exception
+    assert "The encoder e5-small is not installed" in html_of(test)
+
+
+def test_the_library_lists_every_document_with_its_status(open_page, library):
+    test = open_page("library")
+    assert not test.exception
+    table = test.dataframe[0].value
+    assert set(table["Document"]) >= {"Supply agreement", "pump", "计量泵说明书", "hostile", "broken"}
+    assert "Could not be read" in set(table["Status"])
+
+
+def test_the_table_is_filtered_by_words(open_page, library):
+    test = open_page("library")
+    test.text_input(key="shelf_text").set_value("说明书").run()
+    assert list(test.dataframe[0].value["Document"]) == ["计量泵说明书"]
+    test.text_input(key="shelf_text").set_value("nothing like that").run()
+    assert "No document matches" in html_of(test)
+
+
+def test_a_reader_sees_the_library_and_cannot_change_it(open_page, library, monkeypatch):
+    monkeypatch.setattr(access, "role", lambda: Role.READER)
+    test = open_page("library")
+    assert not test.exception
+    assert len(test.dataframe) == 1
+    assert [
+        button.label for button in test.button if button.label in ("Add", "Look for changes", "Try failed again")
+    ] == []
+
+
+def test_somebody_who_is_not_signed_in_sees_nothing(open_page, library, monkeypatch):
+    monkeypatch.setattr(access, "role", lambda: None)
+    for page in ("search", "library", "document"):
+        test = open_page(page, q="valve", id="1")
+        assert "Sign in to search this library." in html_of(test)
+        assert "valve" not in html_of(test).lower().replace("q=valve", "")
+
+
+def test_removing_takes_documents_out_and_leaves_the_files(library, shelf):
+    services.remove_documents([number_of(library, "pump.txt")])
+    assert not any(document.paths[0].endswith("pump.txt") for document in library.store.documents())
+    assert (shelf / "pump.txt").exists()
+
+
+def test_tags_are_set_exactly(library):
+    number = number_of(library, "pump.txt")
+    services.set_tags([number], ["manual", "2025"])
+    services.set_tags([number], ["manual", "checked"])
+    assert set(library.store.document(number).tags) == {"manual", "checked"}
+
+
+def test_a_locked_library_is_said_and_nothing_is_changed(library, monkeypatch):
+    from indexer import LibraryLockedError
+
+    monkeypatch.setattr(services, "_PATIENCE", 0.0)
+    with writer_lock(library.directory, 0), pytest.raises(LibraryLockedError):
+        services.remove_documents([number_of(library, "pump.txt")])
+    assert number_of(library, "pump.txt")
+
+
+def test_the_job_at_work_is_shown(open_page, library, monkeypatch):
+    job = jobs.Job(
+        "1", ("add",), "2026-01-01T00:00:00", jobs.State.RUNNING, 0.5, "/shelf/<b>.pdf", 5, 10, 100, 300.0, 61.0,
+        (jobs.Failure("/x/locked.pdf", "encrypted", "It needs a password."),), {}, "",
+    )  # fmt: skip
+    monkeypatch.setattr(jobs, "running", lambda library: job)
+    test = open_page("library")
+    assert not test.exception
+    page = html_of(test)
+    assert 'aria-valuenow="50.0"' in page
+    assert "5 of 10 files" in page
+    assert "about 61 seconds left" in page
+    assert "&lt;b&gt;.pdf" in page
+    assert "It needs a password." in page
+
+
+def test_versions_are_grouped_and_compared(open_page, library, shelf, tmp_path):
+    first, second = number_of(library, "supply.md"), number_of(library, "pump.txt")
+    test = open_page("duplicates")
+    assert not test.exception
+    assert "Documents compared: 4" in html_of(test)
+    test = open_page("duplicates", a=str(first), b=str(second))
+    assert not test.exception
+    assert "All near-duplicates" in html_of(test)
+
+
+def test_changed_words_are_found_in_both_texts():
+    gone, come = pairs.changed_spans("within thirty days", "within twenty days")
+    assert [span.of("within thirty days") for span in gone] == ["thirty"]
+    assert [span.of("within twenty days") for span in come] == ["twenty"]
+    assert pairs.changed_spans("", "new") == ([], [pairs.Span(0, 3)])
+
+
+def test_the_map_is_offered_then_shown(open_page, library):
+    test = open_page("map")
+    assert "No map has been made yet" in html_of(test)
+    test.button[0].click().run()
+    assert not test.exception
+
+
+def test_titles_on_the_map_are_no_markup():
+    assert chart._shown("<b>x</b><a href='y'>", 90) == "&lt;b&gt;x&lt;/b&gt;&lt;a href=&#x27;y&#x27;&gt;"
+
+
+@pytest.mark.parametrize("data", [[7], (7,), {"0": 7}, 7, "7"])
+def test_a_chosen_point_names_its_document_in_every_form_plotly_uses(data):
+    assert chart._document({"customdata": data}) == 7
+
+
+def test_health_shows_the_library_and_what_went_wrong(open_page, library):
+    test = open_page("health")
+    assert not test.exception
+    page = html_of(test)
+    assert "fake · 64" in page
+    assert "broken" in page
+    assert "This machine" in page
+
+
+def test_health_checks_on_demand(open_page, library):
+    test = open_page("health")
+    next(button for button in test.button if button.label == "Check now").click().run()
+    assert not test.exception
+    assert "sound" in html_of(test) or "longdoc verify --repair" in html_of(test)
