@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import access, address, components, links, reading, services
 from app.components import html, say
-from app.markup import escaped, marked, plain
+from app.markup import escaped, excerpt, marked, plain
 from app.place import Place, outline, position_of
 from indexer import Hit, SearchResult, Span, StoredDocument
 
@@ -77,12 +77,13 @@ def places(place: Place, found: SearchResult) -> None:
 
 def _row(place: Place, hit: Hit) -> str:
     to = links.address("document", reading.stay(place) | {"chunk": hit.chunk_id})
-    start = max(hit.highlights[0].start - 40, 0) if hit.highlights else 0
-    piece = hit.text[start : start + _SNIPPET]
-    shown = marked(piece, [Span(max(span.start - start, 0), max(span.end - start, 0)) for span in hit.highlights])
-    lead = "…" if start else ""
+    cut = excerpt(hit.text, hit.highlights[0].start if hit.highlights else 0, _SNIPPET)
+    inside = [span for span in hit.highlights if span.start < cut.end and span.end > cut.start]
+    marks = [Span(max(span.start - cut.start, 0), span.end - cut.start) for span in inside]
+    lead, tail = "…" if cut.start else "", "…" if cut.end < len(hit.text) else ""
     current = ' aria-current="true"' if address.number("chunk") == hit.chunk_id else ""
-    return f'<li{current}>{links.link(_where(hit), to)}<span class="ld-snippet">{lead}{shown}…</span></li>'
+    piece = f'<span class="ld-snippet">{lead}{marked(cut.of(hit.text), marks)}{tail}</span>'
+    return f"<li{current}>{links.link(_where(hit), to)}{piece}</li>"
 
 
 def _where(hit: Hit) -> str:

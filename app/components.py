@@ -59,7 +59,8 @@ def library_is_empty() -> None:
 
 def where(hit: Hit) -> str:
     """HTML that says where in its document a hit stands: headings, then the page by its label."""
-    parts = [escaped(heading) for heading in hit.headings]
+    own = title(hit.document)
+    parts = [escaped(heading) for position, heading in enumerate(hit.headings) if position or heading != own]
     if hit.page is not None:
         parts.append(escaped(say("search.page", page=hit.page_label or hit.page)))
     return '<span class="ld-sep">›</span>'.join(parts)

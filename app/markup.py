@@ -37,6 +37,20 @@ def label(text: str, limit: int = 160) -> str:
     return _PUNCTUATION.sub(rf"\\\1{_WORD_JOINER}", line)
 
 
+def excerpt(text: str, around: int, length: int) -> Span:
+    """About ``length`` characters of a text with ``around`` among the first of them, cut between words.
+
+    Where a script has no spaces between words, or a word is longer than a third of the excerpt, it is cut anywhere.
+    """
+    start = max(around - length // 4, 0)
+    if start and (space := text.find(" ", start, start + length // 3)) >= 0 and space < around:
+        start = space + 1
+    end = min(start + length, len(text))
+    if end < len(text) and (space := text.rfind(" ", max(end - length // 3, start), end)) > start:
+        end = space
+    return Span(start, end)
+
+
 def marked(text: str, highlights: Sequence[Span], sentence: Span | None = None) -> str:
     """The text as HTML, with ``<mark>`` around the highlights and the best sentence tinted.
 

@@ -29,6 +29,8 @@ def show(place: Place) -> None:
 
 def _toolbar(place: Place) -> str:
     last = len(place.pages)
+    if last == 1 and not pictures.can_show(place):
+        return "text"
     with st.container(horizontal=True, vertical_alignment="center", key="toolbar", gap="small"):
         for name, icon, target in (
             ("previous", "chevron_left", place.position),

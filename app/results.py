@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from app.services import PAGE_SIZE, Question
 from indexer import Hit, SearchResult
 
 _CSV_COLUMNS = ("rank", "score", "document", "title", "paths", "page", "start", "end", "headings", "text")
+_PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def welcome() -> None:
@@ -46,10 +48,7 @@ def show(found: SearchResult, question: Question, order: str) -> None:
     for warning in found.warnings:
         components.warning(warning)
     if not found.hits:
-        html(
-            f"<h2>{escaped(say('search.nothing', query=question.text[:200]))}</h2>"
-            f'<p class="ld-lead">{escaped(say("search.nothing_help"))}</p>'
-        )
+        _nothing(found, question)
         return
     hits = ordered(found.hits, order)
     pages = -(-len(hits) // PAGE_SIZE)
@@ -59,6 +58,15 @@ def show(found: SearchResult, question: Question, order: str) -> None:
         hit_card(hit, question)
     if pages > 1:
         components.pager(page, pages)
+
+
+def _nothing(found: SearchResult, question: Question) -> None:
+    """Nothing was found: say so, offer what may have been meant, and what else to try."""
+    html(f"<h2>{escaped(say('search.nothing', query=question.text[:200]))}</h2>")
+    if found.suggestions:
+        meant = " ".join(links.link(text, links.address("search", {"q": text})) for text in found.suggestions[:5])
+        html(f'<p class="ld-lead">{escaped(say("search.meant"))} {meant}</p>')
+    html(f'<p class="ld-lead">{escaped(say("search.nothing_help"))}</p>')
 
 
 def ordered(hits: tuple[Hit, ...], order: str) -> list[Hit]:
@@ -117,8 +125,9 @@ def hit_card(hit: Hit, question: Question) -> None:
 
 
 def chunk_text(hit: Hit) -> str:
-    """A hit's chunk as HTML with its marks."""
-    return f'<p class="ld-text">{marked(hit.text, hit.highlights, hit.sentence)}</p>'
+    """A hit's chunk as HTML with its marks; paragraphs stand closer together than in the document."""
+    shown = _PARAGRAPH.sub('<span class="ld-gap"></span>', marked(hit.text, hit.highlights, hit.sentence))
+    return f'<p class="ld-text">{shown}</p>'
 
 
 def _steering(hit: Hit) -> None:

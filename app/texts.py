@@ -72,6 +72,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "search.found_most": ("The best {count} documents, {seconds} s", "最相关的 {count} 篇文档，{seconds} 秒"),
     "search.found_one": ("1 document, {seconds} s", "1 篇文档，{seconds} 秒"),
     "search.nothing": ("Nothing was found for “{query}”", "没有找到与“{query}”相关的内容"),
+    "search.meant": ("Did you mean", "您是不是要找"),
     "search.nothing_help": (
         "Try fewer or other words, search by meaning instead of words, or take filters away.",
         "请减少或换用词语，改为按含义搜索，或去掉筛选条件。",

@@ -19,6 +19,8 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 ROOT = Path(__file__).resolve().parents[2]
 ARTEFACTS = ROOT / "artefacts"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PATIENCE = 120_000
+"""Milliseconds: a busy machine is slow, and no test says how fast a page has to be."""
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -62,7 +64,7 @@ def environment(home: Path) -> dict[str, str]:
 def longdoc(home: Path, *arguments: str, extra: Mapping[str, str] | None = None) -> None:
     """Run the command line to its end; its library is ``home/library``."""
     command = [sys.executable, "-m", "indexer", "--library", str(home / "library"), *arguments]
-    subprocess.run(command, env=environment(home) | dict(extra or {}), check=True, capture_output=True, timeout=120)
+    subprocess.run(command, env=environment(home) | dict(extra or {}), check=True, capture_output=True, timeout=600)
 
 
 @contextmanager
@@ -82,7 +84,7 @@ def served(home: Path, *options: str) -> Iterator[str]:
 
 
 def _await(url: str, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
+    for _ in range(900):
         try:
             urllib.request.urlopen(url, timeout=2).close()
         except OSError:
@@ -91,11 +93,12 @@ def _await(url: str, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.2)
         else:
             return
-    raise AssertionError("the server did not answer within a minute")
+    raise AssertionError("the server did not answer within three minutes")
 
 
 def opened(context: BrowserContext, seen: Seen, url: str) -> Page:
     """Open an address in a new tab and wait until the page is drawn."""
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     seen.watch(page)
     page.goto(url)
@@ -105,8 +108,8 @@ def opened(context: BrowserContext, seen: Seen, url: str) -> Page:
 
 def settled(page: Page) -> None:
     """Wait until the foot of the page is there and Streamlit has stopped running."""
-    page.wait_for_selector(".ld-foot", state="attached", timeout=30_000)
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=30_000)
+    page.wait_for_selector(".ld-foot", state="attached", timeout=PATIENCE)
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENCE)
     page.wait_for_timeout(150)
 
 

@@ -17,7 +17,9 @@ from tests.fakes import FakeEncoder
 
 MAIN = str(Path(app.__file__).with_name("main.py"))
 HOSTILE = "<script>alert(1)</script> $x^2$ **bold** [click](javascript:alert(1)) :material/home: <img src=x onerror=y>"
-DIAGNOSIS = Diagnosis((Finding("machine", "cores", Level.OK, "2 cores"), Finding("disk", "space", Level.WARN, "little")))
+DIAGNOSIS = Diagnosis(
+    (Finding("machine", "cores", Level.OK, "2 cores"), Finding("disk", "space", Level.WARN, "little"))
+)
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +65,7 @@ def open_page() -> Callable[..., AppTest]:
     """Open a page of the application at an address and run it once."""
 
     def open_at(page: str = "search", **parameters: str | list[str]) -> AppTest:
-        test = AppTest.from_file(MAIN, default_timeout=30)
+        test = AppTest.from_file(MAIN, default_timeout=120)
         for name, value in parameters.items():
             test.query_params[name] = value
         test.run()

@@ -3,7 +3,7 @@ import re
 
 from hypothesis import given, strategies as st
 
-from app.markup import escaped, label, marked, plain
+from app.markup import escaped, excerpt, label, marked, plain
 from indexer import Span
 
 HOSTILE = """<script>alert(1)</script> $x^2$ **b** [x](javascript:alert(1)) :material/home: :smile: -> & "q" 'a'"""
@@ -62,3 +62,18 @@ def test_marking_changes_no_character_and_nests_its_tags(text, highlights, sente
         else:
             depth.append(tag)
     assert depth == []
+
+
+def test_an_excerpt_is_cut_between_words():
+    text = "The quick brown fox jumps over the lazy dog and runs away from the hunters of the forest."
+    cut = excerpt(text, text.index("lazy"), 40)
+    assert cut.of(text) == "over the lazy dog and runs away from"
+
+
+@given(st.text(max_size=80), st.integers(0, 80), st.integers(8, 60))
+def test_an_excerpt_holds_what_it_is_around(text, around, length):
+    around = min(around, max(len(text) - 1, 0))
+    cut = excerpt(text, around, length)
+    assert cut.end <= len(text)
+    assert len(cut) <= length
+    assert not text[around : around + 1].strip() or cut.start <= around
