@@ -106,7 +106,7 @@ def role() -> Role | None:
         return Role.EDITOR
     if settings.ui_access == "password":
         return SESSIONS.role(st.context.cookies.get(COOKIE))
-    if not st.user.is_logged_in:
+    if not st.user.get("is_logged_in", False):
         return None
     editors = {name.strip().lower() for name in settings.ui_editors.split(",")}
     return Role.EDITOR if str(st.user.get("email", "")).lower() in editors - {""} else Role.READER

@@ -97,10 +97,20 @@ def _serving(
             "Beyond this machine longdoc asks for a password, and none is set. "
             "Run `longdoc ui --set-password editor` first (and `--set-password reader` for people who only search)."
         )
+    if access == "oidc":
+        _check_oidc()
     if (certificate is None) != (key is None):
         raise SettingsError("TLS needs both --certificate and --key.")
     hosts = names or (() if local else ("*",) if host in ("0.0.0.0", "::") else (host,))
     return Serving(host, _free_port(host, port), access, tuple(hosts), certificate, key)
+
+
+def _check_oidc() -> None:
+    secrets = Path.home() / ".streamlit" / "secrets.toml"
+    if importlib.util.find_spec("authlib") is None:
+        raise SettingsError("Signing in through OpenID Connect needs Authlib: run `pip install Authlib`.")
+    if not secrets.exists() or "[auth" not in secrets.read_text(encoding="utf-8", errors="replace"):
+        raise SettingsError(f"Signing in through OpenID Connect is set up in {secrets}, in a section [auth].")
 
 
 def _free_port(host: str, port: int | None) -> int:

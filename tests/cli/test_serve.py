@@ -77,6 +77,14 @@ def test_half_a_certificate_is_refused(tmp_path, capsys):
     assert "both --certificate and --key" in capsys.readouterr().err
 
 
+def test_openid_connect_is_refused_until_it_is_set_up(started, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert main(["ui", "--oidc"]) == 1
+    said = capsys.readouterr().err
+    assert "pip install Authlib" in said or "section [auth]" in said
+    assert started == []
+
+
 def test_the_verb_does_not_import_streamlit():
     code = "import sys, indexer.cli.serve; sys.exit('streamlit' in sys.modules or 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
