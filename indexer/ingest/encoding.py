@@ -98,7 +98,7 @@ def encode_all(encoder: Encoder, lookahead: Lookahead, hand_over: Callable[[Enco
                 if lookahead.stopped:
                     break
                 started = time.perf_counter()
-    except Exception as error:  # noqa: BLE001  # whatever it is, the run must hear of it and end
+    except Exception as error:  # whatever it is, the run must hear of it and end
         hand_over(EncoderDone(error))
     else:
         hand_over(EncoderDone())

@@ -10,9 +10,11 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from indexer.datatypes import Document, Encoder, FileReport, Status
+from indexer.errors import LibraryError
 from indexer.ingest.assembling import Assembler, OpenDocument
 from indexer.ingest.encoding import Credits, Encoded, EncoderDone, Lookahead, encode_all
 from indexer.ingest.events import (
@@ -227,7 +229,8 @@ class Pipeline:
         """Forget what was half written; its embeddings stay for the next run."""
         for document in self._by_sha.values():
             if isinstance(document, OpenDocument):
-                self._assembler.abandon(document)
+                with suppress(LibraryError):  # the disk may be full: the next writer drops what is half written, too
+                    self._assembler.abandon(document)
 
 
 def _same(task: Task, first: FileReport) -> FileReport:

@@ -125,7 +125,7 @@ class FileReader:
                 if self._stopping.is_set():
                     break
                 self._file(task)
-        except Exception as caught:  # noqa: BLE001  # the run must hear of it and end
+        except Exception as caught:  # the run must hear of it and end
             error = caught
         self._hand_over(ReaderDone(error))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from indexer.datatypes import FileReport, RunReport, Status, text_hash
-from indexer.errors import DocumentNotFoundError, LongdocError
+from indexer.errors import DocumentNotFoundError, LibraryError, LongdocError
 from indexer.ingest import AddOptions, Listener, Progress, add, remove, sync
 from indexer.library import Library
 from indexer.parse import ReadOptions, read
@@ -363,3 +363,21 @@ def test_a_name_that_is_not_utf8_is_kept(run: Run, folder: Path, library: Librar
 
 def test_options_show_no_password() -> None:
     assert "secret" not in repr(AddOptions(ReadOptions(passwords=("secret",))))
+
+
+def test_a_full_disk_ends_the_run_with_its_reason_and_the_library_as_it_was(
+    library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.txt").write_text(prose(1, 3))
+    add(library, [str(folder)], OPTIONS)
+    (folder / "b.txt").write_text(prose(2, 300))
+
+    def full(*_: object, **__: object) -> None:
+        raise LibraryError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(library.store, "put_embeddings", full)
+        with pytest.raises(LibraryError, match="The disk is full"):
+            add(library, [str(folder)], OPTIONS)
+    assert [Path(document.paths[0]).name for document in library.store.documents()] == ["a.txt"]
+    assert statuses(add(library, [str(folder)], OPTIONS)) == {"a.txt": Status.UNCHANGED, "b.txt": Status.INDEXED}
