@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,8 +16,9 @@ import numpy as np
 
 from indexer.centring import LanguageMeans
 from indexer.datatypes import Encoder, Ids, Matrix, Recipe, Vector
-from indexer.errors import DamagedError, LibraryError, LibraryLockedError, RecipeMismatchError
+from indexer.errors import DamagedError, RecipeMismatchError
 from indexer.files import sweep
+from indexer.lock import Holder, current_writer, writer_lock
 from indexer.settings import Settings
 from indexer.store import Store, is_library, is_outdated
 from indexer.vectors import Candidates, IndexStamp, VectorIndex
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOCK_NAME = "writer.lock"
-HOLDER_NAME = "writer.json"
 MEANS_KEY = "language_means"
 _MEANS_VERSION_KEY = "language_means_version"
 _MIGRATION_SECONDS = 60.0
@@ -39,15 +35,6 @@ _MIGRATION_SECONDS = 60.0
 
 _CATCH_UP_ROWS = 8192
 _SAVE_AT_LEAST = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who is writing to a library: a process, its command, and since when (ISO 8601)."""
-
-    pid: int
-    command: str
-    since: str
 
 
 class Library:
@@ -173,7 +160,7 @@ class Library:
     @property
     def writer(self) -> Holder | None:
         """Who holds the writer lock, as far as that is known; None when nobody does."""
-        return _holder(self.directory) if _is_locked(self.directory / LOCK_NAME) else None
+        return current_writer(self.directory)
 
     def stamp(self) -> IndexStamp:
         """What a vector index made now would be made from."""
@@ -258,26 +245,6 @@ class Library:
             logger.warning("The vector index could not be saved (%s); it will be caught up again.", error)
 
 
-@contextmanager
-def writer_lock(directory: Path, wait: float = 0.0) -> Iterator[None]:
-    """Hold the writer lock of a library's directory; see ``Library.write_lock``."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(directory / LOCK_NAME, mode=0o600)
-    try:
-        lock.acquire(timeout=wait, poll_interval=0.1)
-    except Timeout as error:
-        raise LibraryLockedError(_locked_message(directory)) from error
-    except OSError as error:
-        raise LibraryError(f"The library at {directory} cannot be written to: {error.strerror}.") from error
-    try:
-        _write_holder(directory)
-        yield
-    finally:
-        (directory / HOLDER_NAME).unlink(missing_ok=True)
-        lock.release()
-
-
 def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Store:
     described: Encoder | EncoderSpec
     if encoder is None:
@@ -325,48 +292,3 @@ def _check_settings(settings: Settings, recipe: Recipe) -> None:
                 f"The library was built with {name} {built}, and {asked} is asked for. Run `longdoc reindex` to build "
                 f"it anew with {asked}, or leave the setting out."
             )
-
-
-def _write_holder(directory: Path) -> None:
-    """Say who writes; a note for people, not part of the lock."""
-    note = {"pid": os.getpid(), "command": _command(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
-    path = directory / HOLDER_NAME
-    try:
-        descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-            json.dump(note, file)
-    except OSError as error:
-        # The lock is held all the same; on a full disk, deleting must still be possible.
-        logger.warning("Who writes to the library could not be noted (%s).", error)
-
-
-def _command() -> str:
-    """The program and its verb; not its arguments, among which may be a password."""
-    verb = next((word for word in sys.argv[1:] if not word.startswith("-") and word.isalpha()), "")
-    return f"{Path(sys.argv[0]).name} {verb}".strip()
-
-
-def _holder(directory: Path) -> Holder | None:
-    try:
-        note = json.loads((directory / HOLDER_NAME).read_text(encoding="utf-8"))
-        return Holder(int(note["pid"]), str(note["command"]), str(note["since"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # between taking the lock and writing the note there is none yet
-
-
-def _locked_message(directory: Path) -> str:
-    holder = _holder(directory)
-    who = "another process" if holder is None else f"process {holder.pid} (`{holder.command}`) since {holder.since}"
-    return f"The library at {directory} is being written to by {who}. Wait for it, or use --wait."
-
-
-def _is_locked(path: Path) -> bool:
-    from filelock import FileLock, Timeout
-
-    if not path.exists():
-        return False
-    try:
-        with FileLock(path, timeout=0, mode=0o600):
-            return False
-    except (Timeout, OSError):
-        return True

@@ -6,9 +6,6 @@ FAISS sees a byte of it, since FAISS trusts what it reads.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import struct
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -21,7 +18,7 @@ from numpy.typing import NDArray
 from indexer.datatypes import Ids, Matrix, Vector
 from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
-from indexer.files import write_atomically
+from indexer.sealed import read_sealed, write_sealed
 
 FetchRows = Callable[[Ids], Matrix]
 """Gives the stored rows of chunk ids, in order: float32, unit length, centred like those that were added."""
@@ -34,8 +31,6 @@ RESCORED = 1000
 
 DEAD_LIMIT = 1024
 """Removed rows that are only passed over until so many have gathered: taking rows out costs a move of all of them."""
-
-_MAGIC = b"longdoc vectors 1\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,32 +131,31 @@ class VectorIndex:
         with self._lock:
             if self._dead_count:
                 self._compact()
-            data = self._serialized()
-            parts = [
-                b"" if self._mean is None else self._mean.astype("<f4").tobytes(),
-                self._ids[: self._rows].astype("<i8").tobytes(),
-                data,
-            ]
-            header = self._header(parts)
-        write_atomically(path, [_MAGIC, struct.pack("<I", len(header)), header, *parts])
+            parts = {
+                "mean": b"" if self._mean is None else self._mean.astype("<f4").tobytes(),
+                "ids": self._ids[: self._rows].astype("<i8").tobytes(),
+                "faiss": self._serialized(),
+            }
+            told = {"dimension": self.dimension, "stamp": None if self.stamp is None else asdict(self.stamp)}
+            unsaved = self.unsaved
+        write_sealed(path, told, parts)
+        self.unsaved -= unsaved
         fault_point("vectors.saved")
-        self.unsaved = 0
 
     @classmethod
     def load(cls, path: Path, dimension: int, fetch: FetchRows, *, flat_limit: int = FLAT_LIMIT) -> VectorIndex:
         """Read a saved index. Raises DamagedError unless its size and its checksum are those it was written with."""
-        header, payload = _read(path)
+        told, parts = read_sealed(path)
+        if told["dimension"] != dimension:
+            raise DamagedError(f"{path} holds rows of {told['dimension']} numbers, not {dimension}.")
         index = cls(dimension, fetch, flat_limit=flat_limit)
-        mean_bytes, ids_bytes, _ = header["sizes"]
-        if header["dimension"] != dimension:
-            raise DamagedError(f"{path} holds rows of {header['dimension']} numbers, not {dimension}.")
-        if mean_bytes:
-            index._mean = np.frombuffer(payload[:mean_bytes], "<f4").astype(np.float32)
-        index._append(np.frombuffer(payload[mean_bytes : mean_bytes + ids_bytes], "<i8").astype(np.int64))
-        index._faiss = _deserialized(payload[mean_bytes + ids_bytes :], binary=bool(mean_bytes))
-        if index._faiss.ntotal != index._rows or index._faiss.d != dimension:
+        if len(parts["mean"]):
+            index._mean = np.frombuffer(parts["mean"], "<f4").astype(np.float32)
+        index._append(np.frombuffer(parts["ids"], "<i8").astype(np.int64))
+        index._faiss = _deserialized(parts["faiss"], binary=index._mean is not None)
+        if index._faiss.ntotal != index._rows or index._faiss.d < dimension:
             raise DamagedError(f"{path} does not hold what it says.")
-        index.stamp = IndexStamp(**header["stamp"]) if header["stamp"] else None
+        index.stamp = IndexStamp(**told["stamp"]) if told["stamp"] else None
         return index
 
     def _nearest(
@@ -251,18 +245,6 @@ class VectorIndex:
         data = faiss.serialize_index(self._faiss) if self.exact else faiss.serialize_index_binary(self._faiss)
         return bytes(data)
 
-    def _header(self, parts: list[bytes]) -> bytes:
-        digest = hashlib.blake2b(digest_size=16)
-        for part in parts:
-            digest.update(part)
-        header = {
-            "dimension": self.dimension,
-            "sizes": [len(part) for part in parts],
-            "blake2b": digest.hexdigest(),
-            "stamp": None if self.stamp is None else asdict(self.stamp),
-        }
-        return json.dumps(header).encode()
-
 
 def _only(bits: NDArray[np.uint8]) -> Any:
     """Search parameters that let only the rows through whose bits are set."""
@@ -283,25 +265,6 @@ def _deserialized(payload: memoryview, *, binary: bool) -> Any:
 
     data = np.frombuffer(payload, dtype=np.uint8)
     return faiss.deserialize_index_binary(data) if binary else faiss.deserialize_index(data)
-
-
-def _read(path: Path) -> tuple[dict[str, Any], memoryview]:
-    """The header and the checked payload of an index file."""
-    content = memoryview(path.read_bytes())
-    start = len(_MAGIC) + 4
-    try:
-        if content[: len(_MAGIC)] != _MAGIC:
-            raise ValueError("it does not begin as an index file does")
-        (length,) = struct.unpack("<I", content[len(_MAGIC) : start])
-        header = json.loads(bytes(content[start : start + length]))
-        payload = content[start + length :]
-        if len(payload) != sum(header["sizes"]):
-            raise ValueError(f"it has {len(payload)} bytes of {sum(header['sizes'])}")
-        if hashlib.blake2b(payload, digest_size=16).hexdigest() != header["blake2b"]:
-            raise ValueError("its checksum is wrong")
-    except (ValueError, KeyError, TypeError, struct.error) as error:
-        raise DamagedError(f"The index file {path} is damaged: {error}.") from error
-    return header, payload
 
 
 def _fill(found: Candidates, nearest: list[Ids], scores: list[NDArray[np.float32]]) -> None:

@@ -25,7 +25,8 @@ from typing import Any
 
 from indexer import faults
 from indexer.ingest import AddOptions, Listener, add, run as ingest_run, sync
-from indexer.library import Library, writer_lock
+from indexer.library import Library
+from indexer.lock import writer_lock
 from indexer.parse import Member, ReadOptions
 from indexer.settings import Settings
 from indexer.store import Store, check_copy, is_library, schema

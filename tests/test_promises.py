@@ -161,7 +161,7 @@ def test_another_program_that_keeps_the_file_busy_is_waited_for_and_then_named(t
 
 def test_a_clock_that_jumps_changes_nothing(tmp_path, monkeypatch):
     years = iter(["2030", "1970", "2026", "2026", "1999"])
-    monkeypatch.setattr("indexer.store.writing.now", lambda: f"{next(years)}-01-01T00:00:00+00:00")
+    monkeypatch.setattr("indexer.store.changes.now", lambda: f"{next(years)}-01-01T00:00:00+00:00")
     with make_library(tmp_path) as library:
         reader = Library.open(tmp_path / "library", settings(tmp_path), encoder=FakeEncoder())
         for number in range(4):

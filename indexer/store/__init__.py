@@ -16,7 +16,7 @@ from indexer.store.records import (
     StoredRun,
 )
 from indexer.store.upkeep import Pruned, check_copy
-from indexer.store.writing import DocumentWriter, RecipeWriter
+from indexer.store.writers import DocumentWriter, RecipeWriter
 
 __all__ = [
     "FILE_NAME",

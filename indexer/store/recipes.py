@@ -7,12 +7,13 @@ import sqlite3
 from indexer.datatypes import Ids, Recipe, Status
 from indexer.errors import LibraryError
 from indexer.faults import fault_point
+from indexer.store.changes import bump_generation
 from indexer.store.fulltext import index_text_version
 from indexer.store.part import Part
 from indexer.store.records import RecipeState, StoredRecipe
 from indexer.store.schema import create_lexical_table, drop_lexical_table
 from indexer.store.values import now, pack_recipe, to_ids, unpack_recipe
-from indexer.store.writing import RecipeWriter, bump_generation
+from indexer.store.writers import RecipeWriter
 
 
 class Recipes(Part):

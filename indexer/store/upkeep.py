@@ -14,13 +14,14 @@ from indexer.datatypes import Span, Status, text_hash
 from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
 from indexer.lexical import index_text
+from indexer.store.changes import bump_generation, count_languages
 from indexer.store.chunks import read_text
 from indexer.store.connection import translated
 from indexer.store.recipes import Recipes
 from indexer.store.records import RecipeState
 from indexer.store.schema import APPLICATION_ID, SCHEMA_VERSION, lexical_table
 from indexer.store.values import to_ids
-from indexer.store.writing import Writing, bump_generation, count_languages
+from indexer.store.writing import Writing
 
 NORM_TOLERANCE = 0.01
 """How far from 1 an embedding's length may be: float16 keeps three digits of each number."""

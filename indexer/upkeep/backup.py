@@ -11,7 +11,8 @@ from pathlib import Path
 from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
 from indexer.files import move, passing_file
-from indexer.library import Library, writer_lock
+from indexer.library import Library
+from indexer.lock import writer_lock
 from indexer.store import FILE_NAME, Store, check_copy, is_library
 
 

@@ -1,6 +1,6 @@
 """Readers beside a writer for minutes: errors, wrong answers, and how soon a new document is found.
 
-    python -m tests.benchmarks.readers [--minutes 3] [--readers 8]
+python -m tests.benchmarks.readers [--minutes 3] [--readers 8]
 """
 
 from __future__ import annotations

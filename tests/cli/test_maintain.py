@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from indexer.library import Library, writer_lock
+from indexer.library import Library
+from indexer.lock import writer_lock
 from indexer.settings import load_settings
 from tests.cli.conftest import Longdoc
 
