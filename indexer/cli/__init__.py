@@ -44,6 +44,7 @@ VERBS: dict[str, Verb] = {
     "import": Verb("maintain", "Take in what was exported."),
     "reindex": Verb("maintain", "Build the library anew with another encoder or other chunking."),
     "prune": Verb("maintain", "Drop what nothing needs any more, and shrink the file."),
+    "probe": Verb("probing", "Measure how cost grows with length, and where facts get lost."),
     "doctor": Verb("machine", "Say what is right and wrong with this machine, or with one document."),
 }
 

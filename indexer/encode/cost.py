@@ -38,7 +38,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CostTrial:
     """One measurement to make: a preset or a model folder, tokens of one text, precision, and rope scaling if any."""
 
     model: str
@@ -59,7 +59,7 @@ class Limits:
 class Cost:
     """What a trial took. ``peak_mb`` is the highest resident memory of the pass, above that of the loaded model."""
 
-    trial: Trial
+    trial: CostTrial
     outcome: Outcome
     reason: str = ""
     parameters: int = 0
@@ -73,7 +73,7 @@ class Cost:
         return self.trial.length / self.seconds if self.seconds else 0.0
 
 
-def measure_cost(trial: Trial, limits: Limits) -> Cost:
+def measure_cost(trial: CostTrial, limits: Limits) -> Cost:
     """Run a trial in a fresh process and watch it."""
     command = [sys.executable, "-m", "indexer.encode.cost", json.dumps(asdict(trial))]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -108,7 +108,7 @@ def _watch(child: subprocess.Popen[str], limits: Limits) -> Outcome | None:
             return Outcome.MEMORY if resident > limits.memory else Outcome.TIME
 
 
-def run(trial: Trial) -> dict[str, float]:
+def run(trial: CostTrial) -> dict[str, float]:
     """Measure in this process: the fields of Cost that a finished trial has."""
     import torch
 
@@ -179,7 +179,7 @@ def _forget_peak() -> None:
 def main(arguments: list[str]) -> int:
     """Print the measurements of the trial given as JSON, or one sentence on stderr and exit 1."""
     try:
-        sys.stdout.write(json.dumps(run(Trial(**json.loads(arguments[0])))))
+        sys.stdout.write(json.dumps(run(CostTrial(**json.loads(arguments[0])))))
     except MemoryError:
         sys.stderr.write("out of memory\n")
         return -9

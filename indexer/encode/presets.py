@@ -248,7 +248,8 @@ def _make(config: Any) -> torch.nn.Module:  # noqa: ANN401  # as above
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # transformers warns of missing CUDA kernels, which is what is measured here
-        model: torch.nn.Module = AutoModel.from_config(config)
+        from_config: Any = AutoModel.from_config
+        model: torch.nn.Module = from_config(config)
     return model.eval()
 
 

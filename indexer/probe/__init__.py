@@ -1,0 +1,51 @@
+"""The long-context lab: growth of cost with length, where facts get lost, what precision costs, and a baseline."""
+
+from indexer.probe.growth import Curve, Exponent, Growth, GrowthOptions, fit_exponent, run_growth
+from indexer.probe.needle import (
+    NeedleOptions,
+    NeedleReport,
+    NeedleResult,
+    folder_texts,
+    library_texts,
+    read_backgrounds,
+    run_needle,
+)
+from indexer.probe.pictures import growth_picture, needle_picture
+from indexer.probe.report import (
+    GROWTH_HEADER,
+    growth_csv,
+    growth_json,
+    growth_table,
+    keep,
+    last_growth,
+    last_needle,
+    needle_json,
+    needle_table,
+)
+
+__all__ = [
+    "GROWTH_HEADER",
+    "Curve",
+    "Exponent",
+    "Growth",
+    "GrowthOptions",
+    "NeedleOptions",
+    "NeedleReport",
+    "NeedleResult",
+    "fit_exponent",
+    "folder_texts",
+    "growth_csv",
+    "growth_json",
+    "growth_picture",
+    "growth_table",
+    "keep",
+    "last_growth",
+    "last_needle",
+    "library_texts",
+    "needle_json",
+    "needle_picture",
+    "needle_table",
+    "read_backgrounds",
+    "run_growth",
+    "run_needle",
+]

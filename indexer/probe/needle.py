@@ -1,0 +1,216 @@
+"""Where facts get lost: planted sentences asked for, by longdoc's chunks and by one vector a document or window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.datatypes import Encoder, Matrix, Mode, Vector
+from indexer.errors import LongdocError
+from indexer.ingest import AddOptions, add
+from indexer.library import Library
+from indexer.parse import ReadOptions, read
+from indexer.probe.haystack import Haystack, Needle, make_haystacks
+from indexer.search import Grouping, SearchOptions, parse_query, rank
+from indexer.settings import Settings
+
+Announce = Callable[[str], None]
+FOUND_WITHIN = 3
+_DEEPEST = 200
+_LEAST_BACKGROUND = 2_000
+_MOST_BACKGROUND = 2_000_000
+_CHUNK_METHODS = {f"chunks, {mode.value}": mode for mode in (Mode.HYBRID, Mode.DENSE, Mode.LEXICAL)}
+_VECTOR_METHODS = ("one vector, mean", "one vector, max", "first window")
+
+
+@dataclass(frozen=True, slots=True)
+class NeedleOptions:
+    """What to plant: lengths in characters, depths from 0 to 1, and the seed of facts and texts."""
+
+    lengths: tuple[int, ...] = (1_000, 10_000, 100_000)
+    depths: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NeedleResult:
+    """How one way of searching ranked a needle's chunk (None: it knows no chunks, or did not find it) and document."""
+
+    method: str
+    language: str
+    length: int
+    depth: float
+    chunk_rank: int | None
+    document_rank: int | None
+
+    @property
+    def found(self) -> bool:
+        """Whether a person would see it: its chunk, or where a method has none its document, among the first three."""
+        rank = self.document_rank if self.method in _VECTOR_METHODS else self.chunk_rank
+        return rank is not None and rank <= FOUND_WITHIN
+
+
+@dataclass(frozen=True, slots=True)
+class NeedleReport:
+    """Every needle under every method."""
+
+    results: tuple[NeedleResult, ...]
+    documents: int
+    background: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(result.method for result in self.results))
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(sorted({result.length for result in self.results}))
+
+    @property
+    def depths(self) -> tuple[float, ...]:
+        return tuple(sorted({result.depth for result in self.results}))
+
+    def share(self, method: str, length: int | None = None, depth: float | None = None) -> float:
+        """The share of needles that a method found, of one length or depth or of all."""
+        found = [
+            result.found
+            for result in self.results
+            if result.method == method and length in (None, result.length) and depth in (None, result.depth)
+        ]
+        return sum(found) / len(found) if found else float("nan")
+
+    def grid(self, method: str) -> NDArray[np.float64]:
+        """Shares found, of shape (depths, lengths)."""
+        return np.array([[self.share(method, length, depth) for length in self.lengths] for depth in self.depths])
+
+
+def run_needle(
+    backgrounds: dict[str, str],
+    encoder: Encoder,
+    settings: Settings,
+    options: NeedleOptions,
+    announce: Announce = lambda _line: None,
+) -> NeedleReport:
+    """Plant, ingest into a library that is thrown away afterwards, and ask for every needle by every method.
+
+    ``backgrounds`` are texts by language (en, zh). Raises LongdocError when none is long enough.
+    """
+    haystacks = make_haystacks(backgrounds, options.lengths, options.depths, options.seed)
+    if not haystacks:
+        raise LongdocError("There is too little text to hide facts in: add some documents first, or name a folder.")
+    with TemporaryDirectory(prefix="longdoc-needle-") as name:
+        folder = Path(name) / "haystacks"
+        folder.mkdir()
+        for haystack in haystacks:
+            (folder / haystack.name).write_text(haystack.text, encoding="utf-8")
+        announce(f"reading and encoding {len(haystacks)} texts, {sum(len(h.text) for h in haystacks):,} characters")
+        plain = Settings(library=Path(name) / "library", cache=settings.cache)
+        with Library.open(plain.library, plain, create=True, write=True, encoder=encoder) as library:
+            add(library, [str(folder)], AddOptions(ReadOptions.from_settings(plain)))
+            announce("asking for every fact")
+            results = tuple(_ask_all(library, encoder, haystacks))
+    return NeedleReport(results, len(haystacks), {name: len(text) for name, text in backgrounds.items()})
+
+
+def read_backgrounds(texts: Iterator[str]) -> dict[str, str]:
+    """Texts by language, English or Chinese by their characters; a language with too little text is left out."""
+    gathered: dict[str, list[str]] = {"en": [], "zh": []}
+    sizes = dict.fromkeys(gathered, 0)
+    for text in texts:
+        chinese = sum("\u4e00" <= character <= "\u9fff" for character in text)
+        latin = sum(character.isascii() and character.isalpha() for character in text)
+        language = "zh" if chinese > len(text) / 4 else "en" if latin > len(text) / 2 else None
+        if language is not None and sizes[language] < _MOST_BACKGROUND:
+            gathered[language].append(text)
+            sizes[language] += len(text)
+    return {name: "\n".join(parts) for name, parts in gathered.items() if sizes[name] >= _LEAST_BACKGROUND}
+
+
+def library_texts(library: Library) -> Iterator[str]:
+    """The text of every document of a library that has one."""
+    for document in library.store.documents():
+        if document.status.searchable:
+            yield "".join(stored.chunk.text for stored in library.store.document_chunks(document.id))
+
+
+def folder_texts(folder: Path, settings: Settings) -> Iterator[str]:
+    """The text of every file below a folder that can be read."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with read(path, ReadOptions.from_settings(settings)) as reading:
+            text = "".join(page.text for page in reading)
+        if text.strip():
+            yield text
+
+
+def _ask_all(library: Library, encoder: Encoder, haystacks: Sequence[Haystack]) -> Iterator[NeedleResult]:
+    documents = {Path(path).name: document.id for document in library.store.documents() for path in document.paths}
+    vectors = _document_vectors(library, encoder, sorted(documents.values()))
+    for haystack in haystacks:
+        wanted = documents[haystack.name]
+        for needle in haystack.needles:
+            homes = _homes(library, wanted, needle)
+            query = encoder.encode_query([needle.fact.question])[0]
+            for method, mode in _CHUNK_METHODS.items():
+                yield _result(method, needle, *_chunk_ranks(library, needle, mode, wanted, homes))
+            for method, matrix in vectors.items():
+                yield _result(
+                    method, needle, None, _vector_rank(matrix, query, sorted(documents.values()).index(wanted))
+                )
+
+
+def _result(method: str, needle: Needle, chunk_rank: int | None, document_rank: int | None) -> NeedleResult:
+    return NeedleResult(method, needle.fact.language, needle.length, needle.depth, chunk_rank, document_rank)
+
+
+def _homes(library: Library, document_id: int, needle: Needle) -> set[int]:
+    """The chunks that hold a needle, or most of it where a border cuts it."""
+    text = "".join(stored.chunk.text for stored in library.store.document_chunks(document_id))
+    start = text.find(needle.fact.sentence)
+    if start < 0:
+        raise LongdocError(f"The planted sentence {needle.fact.sentence!r} was not read back as it was written.")
+    middle = start + len(needle.fact.sentence) // 2
+    chunks = library.store.document_chunks(document_id)
+    return {stored.id for stored in chunks if stored.chunk.span.start <= middle < stored.chunk.span.end}
+
+
+def _chunk_ranks(
+    library: Library, needle: Needle, mode: Mode, document_id: int, homes: set[int]
+) -> tuple[int | None, int | None]:
+    options = SearchOptions(k=_DEEPEST, mode=mode, by=Grouping.CHUNK, fold_copies=False)
+    _, ranking = rank(library, parse_query(needle.fact.question), options)
+    chunk_rank = next((at for at, chunk in enumerate(ranking.chunks, start=1) if int(chunk) in homes), None)
+    order = list(dict.fromkeys(int(document) for document in ranking.documents))
+    return chunk_rank, order.index(document_id) + 1 if document_id in order else None
+
+
+def _document_vectors(library: Library, encoder: Encoder, ids: Sequence[int]) -> dict[str, Matrix]:
+    """One unit vector a document, by each of the usual ways to have only one."""
+    rows: dict[str, list[Vector]] = {method: [] for method in _VECTOR_METHODS}
+    for document_id in ids:
+        chunks = library.store.document_chunks(document_id)
+        embeddings = library.store.chunk_embeddings(np.array([stored.id for stored in chunks], dtype=np.int64))
+        rows["one vector, mean"].append(embeddings.mean(axis=0))
+        rows["one vector, max"].append(embeddings.max(axis=0))
+        window, tokens = "", 0
+        for stored in chunks:
+            if window and tokens + stored.chunk.tokens > encoder.max_tokens - 8:
+                break
+            window, tokens = window + stored.chunk.text, tokens + stored.chunk.tokens
+        rows["first window"].append(encoder.encode_documents([window])[0])
+    return {method: _unit(np.array(vectors, dtype=np.float32)) for method, vectors in rows.items()}
+
+
+def _unit(matrix: Matrix) -> Matrix:
+    scaled: Matrix = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+    return scaled
+
+
+def _vector_rank(matrix: Matrix, query: Vector, wanted: int) -> int:
+    """The rank of a row by its cosine to the query, ties counted against it."""
+    cosines = matrix @ query
+    return int((cosines > cosines[wanted]).sum() + (cosines == cosines[wanted]).sum())

@@ -1,0 +1,76 @@
+"""Probe results as PNG pictures: curves of growth, and heat maps of needles."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexer.probe.growth import Growth
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from indexer.probe.needle import NeedleReport
+
+_DPI = 130
+
+
+def growth_picture(growth: Growth) -> bytes:
+    """Seconds and peak memory over length, both axes logarithmic, a line for each model and precision; PNG."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    time_axes, memory_axes = figure.subplots(1, 2)
+    for curve in growth.curves:
+        lengths = [cost.trial.length for cost in curve.done]
+        label = Path(curve.model).name + ("" if curve.precision == "float32" else f", {curve.precision}")
+        for axes, values, exponent in (
+            (time_axes, [cost.seconds for cost in curve.done], curve.time),
+            (memory_axes, [max(cost.peak_mb, 0.1) for cost in curve.done], curve.memory),
+        ):
+            power = f"  n^{exponent.value:.1f}" if exponent else ""
+            axes.loglog(lengths, values, marker="o", markersize=4, label=label + power, base=2)
+    for axes, title in ((time_axes, "Seconds for one text"), (memory_axes, "Peak memory above the loaded model, MB")):
+        axes.set_title(title)
+        axes.set_xlabel("tokens")
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend(fontsize=7)
+    return _png(figure)
+
+
+def needle_picture(report: NeedleReport) -> bytes:
+    """The share of needles found, depth down and length across, one map for each way of searching; PNG."""
+    from matplotlib.figure import Figure
+
+    methods = report.methods
+    columns = min(3, len(methods))
+    rows = -(-len(methods) // columns)
+    figure = Figure(figsize=(4.2 * columns, 2.9 * rows + 0.5), layout="constrained")
+    for place, method in enumerate(methods, start=1):
+        axes = figure.add_subplot(rows, columns, place)
+        axes.imshow(report.grid(method), vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+        _tick(axes, [_short(length) for length in report.lengths], [f"{depth:.0%}" for depth in report.depths])
+        axes.set_title(method, fontsize=9)
+        axes.set_xlabel("characters", fontsize=8)
+        axes.set_ylabel("depth", fontsize=8)
+    figure.suptitle("Share of planted facts found (green: all, red: none)", fontsize=10)
+    return _png(figure)
+
+
+def _tick(axes: object, columns: Sequence[str], rows: Sequence[str]) -> None:
+    axes.set_xticks(np.arange(len(columns)), columns, fontsize=7)  # type: ignore[attr-defined]  # matplotlib's Axes
+    axes.set_yticks(np.arange(len(rows)), rows, fontsize=7)  # type: ignore[attr-defined]  # as above
+
+
+def _short(length: int) -> str:
+    return f"{length // 1_000_000}M" if length >= 1_000_000 else f"{length // 1000}k"
+
+
+def _png(figure: Figure) -> bytes:
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=_DPI)
+    return content.getvalue()
