@@ -40,7 +40,7 @@ lint: $(VENV)/.installed-lint ## run ruff, mypy and the import contracts
 	@$(BIN)/python .ci/pins.py
 
 bench: $(VENV)/.installed-test ## run every benchmark under tests/benchmarks (minutes)
-	@for script in tests/benchmarks/bench_*.py; do \
+	@for script in $$(grep -l '__main__' tests/benchmarks/*.py); do \
 		echo "==> $$script"; $(BIN)/python -m $$(echo $${script%.py} | tr / .) || exit 1; \
 	done
 
