@@ -81,8 +81,10 @@ class LeanBert:
         try:
             with safe_open(path, framework="pt") as file, torch.inference_mode():
                 prefix = weights_prefix(set(file.keys()))
+                self._read(lambda name: file.get_tensor(prefix + name).float().clone(), config, precision)
+            # mapped on its own, so that the pages that were copied above are given back
+            with safe_open(path, framework="pt") as file:
                 self._words = file.get_tensor(f"{prefix}embeddings.word_embeddings.weight")
-                self._read(lambda name: file.get_tensor(prefix + name).float(), config, precision)
         except (SafetensorError, OSError) as error:
             raise EncoderError(f"The encoder's file {path} cannot be read: {error}.") from error
 
@@ -150,7 +152,7 @@ def _read_layer(read: Reader, prefix: str, before: _Norm, eps: float, precision:
     dtype = before.weight.dtype
 
     def linear(*names: str, spread: torch.Tensor | None = None) -> Linear:
-        weight = torch.cat([read(f"{name}.weight") for name in names])
+        weight = torch.cat([read(f"{name}.weight") for name in names]) if len(names) > 1 else read(f"{names[0]}.weight")
         return make_linear(weight, torch.cat([read(f"{name}.bias") for name in names]), precision, spread)
 
     norm = _Norm(read, f"{prefix}attention.output.LayerNorm", eps, dtype)
