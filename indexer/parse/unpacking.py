@@ -11,7 +11,8 @@ from types import TracebackType
 
 from indexer.datatypes import Status
 from indexer.parse.options import ReadOptions
-from indexer.parse.sandbox import Call, WorkerLostError
+from indexer.parse.process import WorkerLostError
+from indexer.parse.sandbox import Call
 from indexer.parse.wire import Message, decode_status
 
 MEMBER_MARK = "!/"

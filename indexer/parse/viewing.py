@@ -11,7 +11,8 @@ from pathlib import Path
 from indexer.datatypes import Rectangle, Span
 from indexer.errors import PageError
 from indexer.parse.options import ReadOptions
-from indexer.parse.sandbox import Call, WorkerLostError
+from indexer.parse.process import WorkerLostError
+from indexer.parse.sandbox import Call
 from indexer.parse.wire import Message
 
 _SECONDS = 20.0

@@ -29,7 +29,7 @@ def main() -> None:
         return
     scratch = Path(settings["scratch"])
     held = confine(settings["memory_bytes"], scratch)
-    threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_watch_parent, args=(os.getppid(), scratch), daemon=True).start()
     answers.write(pack({"ready": held}))
     while (request := _next(requests)) is not None:
         for answer in _answers(request, scratch):
@@ -45,10 +45,12 @@ def _next(requests: BinaryIO) -> Message | None:
     return unpack(requests.read(HEADER.unpack(header)[0]))
 
 
-def _watch_parent(parent: int) -> None:
+def _watch_parent(parent: int, scratch: Path) -> None:
     """End with the parent, in whatever loop a document holds us (PR_SET_PDEATHSIG would watch a mere thread of it)."""
     while os.getppid() == parent:
         time.sleep(1)
+    for left in scratch.iterdir():
+        left.unlink(missing_ok=True)
     os._exit(1)
 
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from indexer.datatypes import Document, Status
-from indexer.parse import ReadOptions, read, sandbox
+from indexer.parse import ReadOptions, process, read, sandbox
 
 OPTIONS = ReadOptions(ocr="never", seconds=20, memory_bytes=256 << 20)
 
@@ -19,7 +19,7 @@ OPTIONS = ReadOptions(ocr="never", seconds=20, memory_bytes=256 << 20)
 @pytest.fixture(autouse=True)
 def hostile_pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[sandbox.Pool]:
     pool = sandbox.Pool()
-    monkeypatch.setattr(sandbox, "WORKER_MODULE", "tests.parse.hostile")
+    monkeypatch.setattr(process, "WORKER_MODULE", "tests.parse.hostile")
     monkeypatch.setattr(sandbox, "POOL", pool)
     yield pool
     pool.close()
@@ -92,15 +92,15 @@ def test_a_reading_given_up_ends_its_worker(tmp_path: Path) -> None:
 
 
 def test_a_slow_consumer_costs_a_document_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "_SECONDS_A_PAGE", 0.0)
     path = tmp_path / "slow.txt"
     path.write_text("some words\n\n" * 30_000)
-    options = ReadOptions(ocr="never", seconds=4.0)
-    with read(path, options) as warm:
-        list(warm)
-    with read(path, options) as reading:
+    away = 0.0
+    clock = time.monotonic
+    monkeypatch.setattr(process.time, "monotonic", lambda: clock() + away)
+    with read(path, ReadOptions(ocr="never", seconds=300)) as reading:
         for _ in reading:
-            time.sleep(0.8)
+            away += 1000
+    assert away > 3000
     assert reading.document.status is Status.INDEXED
 
 
