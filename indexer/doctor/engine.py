@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from indexer.doctor.report import Finding, Level, judge
-from indexer.encode import Proof, describe_encoder, load_encoder, prove
+from indexer.encode import Calibration, Proof, describe_calibration, describe_encoder, load_encoder, prove
 from indexer.errors import EncoderError
 from indexer.machine import Cores, Processor
 from indexer.settings import Settings
@@ -45,6 +45,26 @@ def encoder_findings(name: str, settings: Settings) -> Iterator[Finding]:
     chunk = settings.chunk_tokens
     wide = f"Set chunk_tokens to {length} or less: longer chunks do not fit the encoder." if chunk > length else ""
     yield judge(LAYER, "window", f"chunks of {chunk} tokens, the encoder takes {length}", fail=wide)
+    yield calibration_finding(describe_calibration(name, settings), settings)
+
+
+def calibration_finding(calibration: Calibration | None, settings: Settings) -> Finding:
+    """How the encoder works on this machine, what was refused and why, and what the settings overrule."""
+    if calibration is None:
+        text = "not measured yet: the first large `longdoc add` does it"
+    else:
+        refused = [f"{trial.precision} refused: {trial.refused}" for trial in calibration.trials if trial.refused]
+        text = "; ".join(
+            [
+                f"{calibration.precision}, {calibration.threads} threads, "
+                f"batches of {calibration.batch_tokens} tokens, {calibration.tokens_per_second:,.0f} tokens a second "
+                f"when measured on {calibration.measured[:10]}",
+                *refused,
+            ]
+        )
+    chosen = {"precision": settings.precision, "threads": settings.threads, "batch_tokens": settings.batch_tokens}
+    overruled = [f"{name}={value}" for name, value in chosen.items() if value not in ("auto", 0)]
+    return judge(LAYER, "calibration", text + (f"; set by hand: {', '.join(overruled)}" if overruled else ""))
 
 
 def proof_findings(name: str, processor: Processor, cores: Cores) -> Iterator[Finding]:

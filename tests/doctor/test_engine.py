@@ -8,7 +8,7 @@ import pytest
 from indexer.doctor import engine
 from indexer.doctor.machine import Cores, Processor
 from indexer.doctor.report import Level
-from indexer.encode import Proof
+from indexer.encode import Calibration, Proof, Trial
 from indexer.settings import Settings
 
 PROOF = Proof(
@@ -82,3 +82,18 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = engine.versions_finding()
     assert finding.level is Level.FAIL
     assert "no-such-package" in finding.advice
+
+
+def test_the_calibration_in_use_is_shown_with_what_was_refused_and_what_is_set(tmp_path: Path) -> None:
+    settings = Settings(library=tmp_path, cache=tmp_path)
+    assert "not measured yet" in engine.calibration_finding(None, settings).text
+    trials = (
+        Trial("float32", 2, 2048, 3000.0, 1.0),
+        Trial("bfloat16", 2, 2048, 0.0, 0.0, "it takes 9.1 times as long"),
+    )
+    measured = Calibration(
+        "e5-small", "ab" * 32, "chip", "2.13.0", "float32", 2, 4096, 3000.0, 20_000, 5.0, "2026-01-01T00:00:00", trials
+    )
+    text = engine.calibration_finding(measured, replace(settings, threads=1)).text
+    for part in ("float32, 2 threads, batches of 4096 tokens", "bfloat16 refused: it takes 9.1", "threads=1"):
+        assert part in text
