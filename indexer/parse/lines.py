@@ -69,9 +69,21 @@ def _is_vertical(lines: Sequence[Line]) -> bool:
 
 
 def _from_the_right(lines: Sequence[Line]) -> list[Line]:
-    """Vertical columns run from right to left; lines in the same column from top to bottom."""
-    width = median(line.right - line.left for line in lines)
-    return sorted(lines, key=lambda line: (-round((line.left + line.right) / 2 / max(width, 1)), -line.top))
+    """Vertical lines run from right to left; those of the page's upper part come before those of a lower one."""
+    bands: list[list[Line]] = []
+    lowest = 0.0
+    for line in sorted(lines, key=lambda item: -item.top):
+        if not bands or line.top <= lowest:
+            bands.append([])
+            lowest = line.bottom
+        bands[-1].append(line)
+        lowest = min(lowest, line.bottom)
+    width = max(median(line.right - line.left for line in lines), 1.0)
+    return [
+        line
+        for band in bands
+        for line in sorted(band, key=lambda item: (-round((item.left + item.right) / 2 / width), -item.top))
+    ]
 
 
 def _is_disordered(lines: Sequence[Line]) -> bool:

@@ -57,6 +57,18 @@ def test_vertical_japanese_runs_from_the_right() -> None:
     assert texts(ordered(lines)) == columns[::-1]
 
 
+def test_vertical_text_in_two_bands_is_read_band_by_band() -> None:
+    upper = [
+        line(text, 140 - 20 * place, 500, 12, 200)
+        for place, text in enumerate(("上の一行目", "上の二行目", "上の三行目"))
+    ]
+    lower = [
+        line(text, 140 - 20 * place, 200, 12, 200)
+        for place, text in enumerate(("下の一行目", "下の二行目", "下の三行目"))
+    ]
+    assert ordered([*lower, *upper]) == [*upper, *lower]
+
+
 def test_upside_down_order_is_put_right() -> None:
     lines = [line(text, 0, 100 + 12 * place) for place, text in enumerate(reversed(LEFT))]
     assert texts(ordered(lines)) == LEFT
