@@ -11,6 +11,7 @@ import click
 from indexer.cli.documents import name_of
 from indexer.cli.opening import open_library
 from indexer.cli.output import ExitCode, print_json, print_table, say, shown
+from indexer.cli.waiting import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +65,7 @@ def clusters_command(
         with open_library(context) as library:
             return _print_chunk_topics(library, request, as_json)
     with open_library(context, write=request.keeps) as library:
-        clustering = _clustering(library, request)
+        clustering = _clustering(context, library, request)
         titles = {document.id: name_of(document) for document in library.store.documents()}
         months = growth(library, clustering)
     if plot_path is not None:
@@ -79,7 +80,7 @@ def clusters_command(
     return ExitCode.DONE
 
 
-def _clustering(library: Library, request: _Request) -> Clustering:
+def _clustering(context: Context, library: Library, request: _Request) -> Clustering:
     """The clustering that was asked for: renamed, looked into, as kept, or made anew."""
     from indexer.clusters import ClusterOptions, cluster_documents, load_clusters, rename_cluster, subclusters
 
@@ -92,7 +93,8 @@ def _clustering(library: Library, request: _Request) -> Clustering:
         return kept
     if request.show:
         raise click.ClickException("The library has no clusters yet. Run `longdoc clusters`.")
-    return cluster_documents(library, options)
+    with progress_bar(context) as progress:
+        return cluster_documents(library, options, progress)
 
 
 def _clustering_json(clustering: Clustering, months: tuple[Growth, ...]) -> dict[str, Any]:

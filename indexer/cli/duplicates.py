@@ -10,6 +10,7 @@ import click
 from indexer.cli.documents import name_of
 from indexer.cli.opening import open_library
 from indexer.cli.output import ExitCode, print_json, say, shown
+from indexer.cli.waiting import progress_bar
 
 if TYPE_CHECKING:
     from indexer.cli import Context
@@ -44,7 +45,8 @@ def duplicates_command(
     from indexer.duplicates import DuplicateOptions, find_duplicates, write_csv
 
     with open_library(context) as library:
-        report = find_duplicates(library, DuplicateOptions(threshold, translations))
+        with progress_bar(context) as progress:
+            report = find_duplicates(library, DuplicateOptions(threshold, translations), progress)
         if csv_path is not None:
             write_csv(report, csv_path)
             say(f"The groups are in {csv_path}.", quiet=context.quiet)
@@ -63,9 +65,10 @@ def duplicates_command(
             return ExitCode.DONE
         for group in report.groups:
             _print_group(library, group, differences)
+        for text in report.boilerplate:
+            click.echo(shown(f"Boilerplate, in {text.documents} documents: {_clipped(text.text)}"))
     say(
-        f"{len(report.groups)} groups among {report.compared} documents ({report.seconds:.1f} s)."
-        + (f" Left out as boilerplate: {len(report.boilerplate)} texts." if report.boilerplate else ""),
+        f"{len(report.groups)} groups among {report.compared} documents ({report.seconds:.1f} s).",
         quiet=context.quiet,
     )
     return ExitCode.DONE

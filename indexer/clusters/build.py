@@ -165,12 +165,12 @@ def _plane(ids: Ids, rows: Matrix, marks: Ids, near: Neighbours, old: Kept | Non
             plane[there] = [known[document] for document in ids[there].tolist()]
             if not there.all():
                 placed = np.flatnonzero(there)[landmarks(int(there.sum()), seed)]
-                plane[~there] = project(rows[~there], rows[placed], plane[placed])
+                plane[~there] = project(nearest(rows[~there], rows[placed], 3), plane[placed])
             return plane
     drawn = lay_out(rows[marks], Neighbours(near.positions[marks], near.distances[marks]), seed)
     plane = np.zeros((len(ids), 2), dtype=np.float32)
     plane[marks] = drawn
     rest = np.setdiff1d(np.arange(len(ids)), marks)
     if len(rest):
-        plane[rest] = project(rows[rest], rows[marks], drawn)
+        plane[rest] = project(Neighbours(near.positions[rest], near.distances[rest]), drawn)
     return plane

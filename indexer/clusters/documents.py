@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexer.clusters.build import ClusterOptions, Progress, Vectors, build
-from indexer.clusters.features import components, unit
+from indexer.clusters.features import components, nearest, unit
 from indexer.clusters.labels import TermCounts, label_of, telling_terms
 from indexer.clusters.layout import project
 from indexer.clusters.partition import partition
@@ -96,10 +96,10 @@ def _caught_up(library: Library, clustering: Clustering, present: set[int], mapp
         old = np.array([document in place for document in vectors.ids.tolist()])
         rows = components(vectors.rows)
         plane = np.array([(place[i].x, place[i].y) for i in vectors.ids[old].tolist()], dtype=np.float32)
-        closest = (rows[~old] @ rows[old].T).argmax(axis=1)
+        near = nearest(rows[~old], rows[old], 3)
         clusters = [place[i].cluster for i in vectors.ids[old].tolist()]
         for document, (x, y), index in zip(
-            vectors.ids[~old].tolist(), project(rows[~old], rows[old], plane).tolist(), closest.tolist(), strict=True
+            vectors.ids[~old].tolist(), project(near, plane).tolist(), near.positions[:, 0].tolist(), strict=True
         ):
             points.append(MapPoint(document, round(x, 4), round(y, 4), clusters[index]))
     members: dict[int | None, list[int]] = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.clusters.features import Neighbours, nearest
+from indexer.clusters.features import Neighbours
 from indexer.datatypes import Ids, Matrix
 
 NEAR = 10
@@ -109,9 +109,8 @@ def _scaled(plane: _Plane) -> _Plane:
     return np.asarray(np.clip(plane / reach, -1, 1), dtype=np.float32)
 
 
-def project(rows: Matrix, marks: Matrix, plane: _Plane) -> _Plane:
-    """Where new rows lie among rows that are on the map already: at the weighted middle of their three nearest."""
-    near = nearest(rows, marks, 3)
-    weights = 1 / (near.distances + 0.05) ** 2
+def project(near: Neighbours, plane: _Plane) -> _Plane:
+    """Where rows lie whose nearest are on the map already: at the weighted middle of the three nearest."""
+    weights = 1 / (near.distances[:, :3] + 0.05) ** 2
     weights /= weights.sum(axis=1, keepdims=True)
-    return np.asarray((plane[near.positions] * weights[..., None]).sum(axis=1), dtype=np.float32)
+    return np.asarray((plane[near.positions[:, :3]] * weights[..., None]).sum(axis=1), dtype=np.float32)

@@ -6,9 +6,9 @@
 else the evaluation data beside the checkout). Recall is over the pairs judged at a Jaccard of 0.5 or more; precision is
 the part of the found pairs (similarity 0.5 or more) that are judged pairs, unlabelled overlaps left out; "strict"
 counts those judged below 0.5 as wrong. ``--rows`` adds chunk embeddings (arrays ``keys``, the text hashes, and
-``rows``) for the translation candidates and the cosine reference; without it both are left out. ``--synthetic`` measures
-time and memory on that many documents of ten chunks, made from a seed, with planted copies, versions, contained ones
-and boilerplate.
+``rows``) for the translation candidates and the cosine reference; without it both are left out. ``--synthetic``
+measures time and memory on that many documents of ten chunks, made from a seed, with planted copies, versions,
+contained ones and boilerplate.
 """
 
 from __future__ import annotations
@@ -261,10 +261,11 @@ class Synthetic:
         return self._documents
 
     def chunks(self, document_id: int) -> Sequence[StoredChunk]:
-        self._file.seek(self._starts[document_id - 1])
+        place_in_file = int(self._starts[document_id - 1])
+        whole = os.pread(self._file.fileno(), sum(self._lengths[document_id - 1]), place_in_file).decode("ascii")
         position, found = 0, []
         for place, length in enumerate(self._lengths[document_id - 1]):
-            text = self._file.read(length).decode("ascii")
+            text = whole[position : position + length]
             found.append(
                 StoredChunk(
                     document_id * 10 + place, document_id, Chunk(place, Span(position, position + length), text, 180)
