@@ -22,7 +22,8 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from indexer.encode.folder import file_sha256, fingerprint, folder_digests
-from indexer.encode.packed import PackedFile, PackedShape
+from indexer.encode.layout import bert_name, settings_files
+from indexer.encode.packed import PackedFile
 from indexer.errors import EncoderError
 
 E5_NAME = "e5-small"
@@ -133,7 +134,7 @@ def _convert_e5(folder: Path) -> None:
         raise EncoderError(f"The weights converted from {source} are not the expected ones; the memory may be faulty.")
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     write_tokenizer(packed.vocabulary, folder)
-    for name, value in _e5_settings(packed.shape).items():
+    for name, value in settings_files(packed.shape).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
     files = {
@@ -161,40 +162,14 @@ def _bert_tensors(packed: PackedFile) -> Tensors:
     tensors: Tensors = {}
     for name, values in packed.tensors():
         if name == "emb.word":
-            tensors[_bert_name(name)] = values.reshape(shape.vocabulary, shape.hidden).astype(np.float16)
+            tensors[bert_name(name)] = values.reshape(shape.vocabulary, shape.hidden).astype(np.float16)
         elif name.endswith(".fo.w"):
-            tensors[_bert_name(name)] = values.reshape(shape.hidden, shape.intermediate)
+            tensors[bert_name(name)] = values.reshape(shape.hidden, shape.intermediate)
         elif values.size > shape.intermediate or name == "emb.type":
-            tensors[_bert_name(name)] = values.reshape(-1, shape.hidden)
+            tensors[bert_name(name)] = values.reshape(-1, shape.hidden)
         else:
-            tensors[_bert_name(name)] = values
+            tensors[bert_name(name)] = values
     return tensors
-
-
-def _bert_name(name: str) -> str:
-    if name.startswith("emb."):
-        return (
-            "embeddings."
-            + {
-                "emb.word": "word_embeddings.weight",
-                "emb.pos": "position_embeddings.weight",
-                "emb.type": "token_type_embeddings.weight",
-                "emb.ln.w": "LayerNorm.weight",
-                "emb.ln.b": "LayerNorm.bias",
-            }[name]
-        )
-    layer, part, kind = name.split(".")
-    place = {
-        "q": "attention.self.query",
-        "k": "attention.self.key",
-        "v": "attention.self.value",
-        "ao": "attention.output.dense",
-        "aln": "attention.output.LayerNorm",
-        "fi": "intermediate.dense",
-        "fo": "output.dense",
-        "oln": "output.LayerNorm",
-    }[part]
-    return f"encoder.layer.{layer[1:]}.{place}.{'weight' if kind == 'w' else 'bias'}"
 
 
 def _tensors_sha256(tensors: Tensors) -> str:
@@ -203,65 +178,6 @@ def _tensors_sha256(tensors: Tensors) -> str:
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape}\n".encode())
         digest.update(np.ascontiguousarray(tensors[name]).data)
     return digest.hexdigest()
-
-
-def _e5_settings(shape: PackedShape) -> dict[str, object]:
-    """The small files of the folder, by name."""
-    types = ("models.Transformer", "models.Pooling", "models.Normalize")
-    paths = ("", "1_Pooling", "2_Normalize")
-    return {
-        "config.json": {
-            "architectures": ["BertModel"],
-            "model_type": "bert",
-            "dtype": "float32",
-            "hidden_act": "gelu",
-            "hidden_size": shape.hidden,
-            "num_hidden_layers": shape.layers,
-            "num_attention_heads": shape.heads,
-            "intermediate_size": shape.intermediate,
-            "vocab_size": shape.vocabulary,
-            "max_position_embeddings": shape.positions,
-            "type_vocab_size": shape.types,
-            "layer_norm_eps": shape.layer_norm_eps,
-            "hidden_dropout_prob": 0.1,
-            "attention_probs_dropout_prob": 0.1,
-            "initializer_range": 0.02,
-            "position_embedding_type": "absolute",
-            "bos_token_id": 0,
-            "pad_token_id": 1,
-            "eos_token_id": 2,
-        },
-        "tokenizer_config.json": {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "bos_token": "<s>",
-            "cls_token": "<s>",
-            "eos_token": "</s>",
-            "sep_token": "</s>",
-            "pad_token": "<pad>",
-            "unk_token": "<unk>",
-            "mask_token": "<mask>",
-            "model_max_length": shape.positions,
-            "model_input_names": ["input_ids", "attention_mask"],
-        },
-        "modules.json": [
-            {"idx": index, "name": str(index), "path": path, "type": f"sentence_transformers.{kind}"}
-            for index, (kind, path) in enumerate(zip(types, paths, strict=True))
-        ],
-        "1_Pooling/config.json": {
-            "word_embedding_dimension": shape.hidden,
-            "pooling_mode_cls_token": False,
-            "pooling_mode_mean_tokens": True,
-            "pooling_mode_max_tokens": False,
-            "pooling_mode_mean_sqrt_len_tokens": False,
-        },
-        "2_Normalize/config.json": {},
-        "sentence_bert_config.json": {"max_seq_length": shape.positions, "do_lower_case": False},
-        "config_sentence_transformers.json": {
-            "prompts": {"query": "query: ", "document": "passage: "},
-            "default_prompt_name": None,
-            "similarity_fn_name": "cosine",
-        },
-    }
 
 
 def _package_folder(package: str, requirement: str) -> Path:
