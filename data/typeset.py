@@ -8,9 +8,11 @@ The text's marks: `# ` a chapter, `## ` a section, `- ` and `1. ` lists, `| a | 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -36,6 +38,7 @@ from reportlab.platypus import (
 from reportlab.platypus.tableofcontents import TableOfContents
 
 HERE = Path(__file__).resolve().parent
+PUBLISHED = datetime(2025, 10, 6, 9, 30, tzinfo=UTC)
 SOURCE = HERE / "manual.txt"
 TARGET = HERE / "samples" / "manuals" / "TW-340-metering-pump-manual.pdf"
 FRONT_PAGES = 6  # cover, imprint, four pages of contents: labelled i to vi
@@ -73,7 +76,6 @@ class Manual(BaseDocTemplate):
             title="TW-340 metering pump: operating manual",
             author="Tidewell Pump Works Limited",
             subject="Installation, operation and maintenance",
-            invariant=1,
         )
         frame = Frame(self.leftMargin, self.bottomMargin, WIDTH, A5[1] - 34 * mm, 0, 0, 0, 0, id="text")
         self.addPageTemplates(
@@ -319,6 +321,7 @@ def front_matter() -> Iterator[Flowable]:
 def typeset(target: Path) -> None:
     """Write the manual to ``target``."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    os.environ["SOURCE_DATE_EPOCH"] = str(int(PUBLISHED.timestamp()))  # how reportlab is given a fixed date
     manual = Manual(target)
     manual.multiBuild([*front_matter(), *compose(SOURCE.read_text(encoding="utf-8"))])
     if manual.front_pages != FRONT_PAGES:
