@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
 
@@ -28,8 +32,6 @@ pins = load_script(ROOT / ".ci" / "pins.py")
 
 
 def test_every_run_and_test_dependency_is_pinned_at_the_installed_version() -> None:
-    import tomllib
-
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = pins.needed([*project["dependencies"], *project["optional-dependencies"]["test"]])
     constraints = pins.pinned(ROOT / "constraints.txt")
@@ -40,6 +42,34 @@ def test_every_run_and_test_dependency_is_pinned_at_the_installed_version() -> N
 def test_a_missing_a_stray_and_a_different_pin_are_named() -> None:
     found = pins.differences({"a": "1", "b": "2"}, {"b": "3", "c": "4"})
     assert found == ["a==1 is needed and not pinned", "c==4 is pinned and not needed", "b: pinned 3, installed 2"]
+
+
+def test_everything_the_code_imports_is_a_declared_dependency() -> None:
+    """A package that is only there because something else brought it is missing on the next machine."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project["optional-dependencies"]
+    texts = [
+        *project["dependencies"],
+        *(text for name in optional.keys() - {"test", "lint"} for text in optional[name]),
+    ]
+    declared = {pins.canonical(re.split(r"[^\w.-]", text)[0]) for text in texts}
+    homes = packages_distributions()
+    undeclared = set()
+    for path in [*(ROOT / "indexer").rglob("*.py"), *(ROOT / "app").rglob("*.py")]:
+        for name in imported_packages(path) - sys.stdlib_module_names - {"indexer", "app", "_typeshed"}:
+            if not {pins.canonical(home) for home in homes.get(name, [name])} & declared:
+                undeclared.add(f"{path.relative_to(ROOT)}: {name}")
+    assert not undeclared
+
+
+def imported_packages(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
 
 
 def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:

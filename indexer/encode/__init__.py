@@ -6,6 +6,7 @@ Importing it, describing an encoder and counting tokens import none of them; the
 from indexer.encode.cost import PRECISIONS, Cost, CostTrial, Limits, Outcome, measure_cost
 from indexer.encode.folder import EncoderSpec
 from indexer.encode.load import describe_calibration, describe_encoder, load_encoder
+from indexer.encode.pace import Pace, measure_pace
 from indexer.encode.presets import PRESETS, SIZES, RopeScaling
 from indexer.encode.proof import Proof, prove
 from indexer.encode.tuning import Calibration, Trial
@@ -19,6 +20,7 @@ __all__ = [
     "Outcome",
     "PRECISIONS",
     "PRESETS",
+    "Pace",
     "Proof",
     "RopeScaling",
     "SIZES",
@@ -27,5 +29,6 @@ __all__ = [
     "describe_encoder",
     "load_encoder",
     "measure_cost",
+    "measure_pace",
     "prove",
 ]

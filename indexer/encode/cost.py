@@ -125,8 +125,8 @@ def run(trial: CostTrial) -> dict[str, float]:
     model = _in_precision(model, trial.precision)
     with torch.inference_mode():
         torch.rand(256, 256) @ torch.rand(256, 256)  # starts the threads, so that the pass does not pay for it
-        loaded, loaded_mb = time.perf_counter(), _resident_mb()
-        _forget_peak()
+        loaded, loaded_mb = time.perf_counter(), resident_mb()
+        forget_peak()
         begin = time.perf_counter()
         model(torch.randint(5, 1000, (1, trial.length)))
         seconds = time.perf_counter() - begin
@@ -135,7 +135,7 @@ def run(trial: CostTrial) -> dict[str, float]:
         "load_seconds": loaded - start,
         "loaded_mb": loaded_mb,
         "seconds": seconds,
-        "peak_mb": max(_peak_mb() - loaded_mb, 0.0),
+        "peak_mb": max(peak_mb() - loaded_mb, 0.0),
     }
 
 
@@ -161,15 +161,17 @@ def _status_mb(field: str) -> float:
     return 0.0
 
 
-def _resident_mb() -> float:
+def resident_mb() -> float:
+    """Resident memory of this process now, in MB."""
     return _status_mb("VmRSS") if Path("/proc/self/status").exists() else psutil.Process().memory_info().rss / _KIB**2
 
 
-def _peak_mb() -> float:
-    return _status_mb("VmHWM") if Path("/proc/self/status").exists() else _resident_mb()
+def peak_mb() -> float:
+    """Resident memory of this process at its highest since ``forget_peak``, in MB."""
+    return _status_mb("VmHWM") if Path("/proc/self/status").exists() else resident_mb()
 
 
-def _forget_peak() -> None:
+def forget_peak() -> None:
     """Have the kernel count the peak anew (write 5, see proc(5)); without /proc there is nothing to forget."""
     path = Path("/proc/self/clear_refs")
     if path.exists():
