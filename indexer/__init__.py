@@ -88,9 +88,9 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         watch as watch,
     )
     from indexer.library import (
-        Holder as Holder,
         Library as Library,
     )
+    from indexer.lock import Holder as Holder
     from indexer.parse.options import (
         ReadOptions as ReadOptions,
     )
@@ -103,6 +103,12 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
         load_passwords as load_passwords,
         password_matches as password_matches,
         store_password as store_password,
+    )
+    from indexer.probe import (
+        growth_picture as growth_picture,
+        last_growth as last_growth,
+        last_needle as last_needle,
+        needle_picture as needle_picture,
     )
     from indexer.search import (
         Grouping as Grouping,
@@ -156,7 +162,7 @@ _HOMES: dict[str, str] = {
     "Growth": "clusters",
     "Heading": "datatypes",
     "Hit": "datatypes",
-    "Holder": "library",
+    "Holder": "lock",
     "Library": "library",
     "LibraryLockedError": "errors",
     "LibraryNotFoundError": "errors",
@@ -195,11 +201,15 @@ _HOMES: dict[str, str] = {
     "evaluate_folder": "evaluate",
     "find_duplicates": "duplicates",
     "growth": "clusters",
+    "growth_picture": "probe",
+    "last_growth": "probe",
+    "last_needle": "probe",
     "load_clusters": "clusters",
     "load_passwords": "passwords",
     "load_settings": "settings",
     "locate_text": "parse.viewing",
     "more_like": "search",
+    "needle_picture": "probe",
     "neighbours": "search",
     "overlap_of": "duplicates",
     "password_matches": "passwords",
