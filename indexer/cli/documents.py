@@ -82,10 +82,17 @@ def remove_command(context: Context, names: tuple[str, ...], wait: bool, as_json
 
     Nothing is deleted from your disk. A folder that was added is not looked at again by `sync`.
     """
-    from indexer.ingest import remove
+    from indexer.ingest import remove, source_of
 
     with open_library(context, write=True) as library:
         removed = remove(library, names, wait=-1 if wait else 0)
+        returning = [one.path for one in removed if source_of(one.path, library.store.sources()) is not None]
+    if returning:
+        say(
+            f"{len(returning)} of them lie in an added folder: `longdoc sync` brings them back, unless a "
+            ".longdocignore file there names them.",
+            quiet=context.quiet,
+        )
     if as_json:
         print_json({"documents": [_removed_json(report) for report in removed], "removed": len(removed)})
     else:

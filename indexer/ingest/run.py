@@ -1,27 +1,25 @@
-"""``add``, ``sync`` and ``remove``: what lies on disk and what the library holds, brought together."""
+"""``add`` and ``sync``: what lies on disk and what the library holds, brought together."""
 
 from __future__ import annotations
 
-import logging
 import resource
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.chunk import TokenCounter
 from indexer.datatypes import Encoder, Estimate, FileReport, RunReport, Status, StoredDocument
-from indexer.errors import DocumentNotFoundError, LongdocError
 from indexer.ingest.events import ReadFunction, Stages, UnpackFunction
 from indexer.ingest.pipeline import Pipeline
-from indexer.ingest.plan import Plan, is_under, make_plan
+from indexer.ingest.plan import Plan, make_plan
 from indexer.ingest.progress import Meter, Progress
 from indexer.ingest.reading import ReadPlan
 from indexer.ingest.sample import choose, extrapolate
-from indexer.ingest.scan import absolute, scan
+from indexer.ingest.scan import scan
+from indexer.ingest.sources import checked_roots, is_there, make_sources
 from indexer.library import Library
 from indexer.store import FoundFile
 
@@ -32,8 +30,6 @@ UNREAD = frozenset(
     {Status.FAILED, Status.ENCRYPTED, Status.NEEDS_OCR, Status.TIMED_OUT, Status.TOO_LARGE, Status.UNSUPPORTED}
 )
 """What counts as failed in a run: there may be text that a search will not find."""
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +67,11 @@ def add(
     Files that are as they were cost a look at their size and time; what vanished below a path is removed. One bad file
     is one line in the report. Raises LongdocError when a path does not exist or the library cannot be written.
     """
-    roots = _roots(library, paths)
+    roots = checked_roots(library, paths)
     with library.write_lock(options.wait):
         if not options.sample:
-            _remember(library, roots)
+            make_sources(library, roots)
         return Run(library, options, listener or Listener(), read).over(roots)
-
-
-def remember(library: Library, paths: Sequence[str], *, wait: float = 0.0) -> None:
-    """Make files and folders sources of a library without looking into them yet. Raises as ``add`` does."""
-    if roots := _roots(library, paths):
-        with library.write_lock(wait):
-            _remember(library, roots)
 
 
 def sync(
@@ -94,40 +83,12 @@ def sync(
     """Look through every source again. One that is not there now (a disk not mounted) keeps its documents."""
     with library.write_lock(options.wait):
         roots = [source.path for source in library.store.sources()]
-        absent = [root for root in roots if not _is_there(root)]
+        absent = [root for root in roots if not is_there(root)]
         run = Run(library, options, listener or Listener(), read)
         run.warnings.extend(
             f"{root} is not there: its documents are kept. `longdoc remove {root}` removes them." for root in absent
         )
         return run.over([root for root in roots if root not in absent])
-
-
-def remove(library: Library, names: Iterable[str], *, wait: float = 0.0) -> list[FileReport]:
-    """Remove documents by id or by path (a folder's path removes all below it, and the source with it).
-
-    Files on disk are not touched. Raises DocumentNotFoundError, before anything is removed, for a name that fits none.
-    """
-    store = library.store
-    with library.write_lock(wait):
-        wanted: dict[int, FileReport] = {}
-        roots: list[str] = []
-        for name in names:
-            ids = [int(name)] if name.isdecimal() else []
-            if not ids:
-                roots.append(absolute(name))
-                ids = [file.document_id for file in store.files() if is_under(file.path, roots[-1])]
-            found = store.documents_by_id(ids)
-            if not found and not any(source.path in roots for source in store.sources()):
-                raise DocumentNotFoundError(f"No document has the id or the path {name}. `longdoc list` shows them.")
-            for document in found.values():
-                path = document.paths[0] if document.paths else document.title
-                wanted[document.id] = FileReport(path, Status.REMOVED, document_id=document.id)
-        for document_id in wanted:
-            store.remove_document(document_id)
-        for source in store.sources():
-            if any(is_under(source.path, root) for root in roots):
-                store.remove_source(source.id)
-    return list(wanted.values())
 
 
 class Run:
@@ -272,27 +233,3 @@ def _unpacker() -> UnpackFunction:
     from indexer.parse import unpack
 
     return unpack
-
-
-def _roots(library: Library, paths: Sequence[str]) -> list[str]:
-    roots = [absolute(path) for path in paths]
-    for root in roots:
-        if not _is_there(root):
-            kept = any(is_under(file.path, root) for file in library.store.files())
-            hint = " Its documents are kept; `longdoc remove` removes them." if kept else ""
-            raise LongdocError(f"There is no file or folder {root}.{hint}")
-    return roots
-
-
-def _remember(library: Library, roots: Iterable[str]) -> None:
-    sources = [source.path for source in library.store.sources()]
-    for root in roots:
-        if not any(is_under(root, source) for source in sources):
-            library.store.add_source(root)
-
-
-def _is_there(path: str) -> bool:
-    try:
-        return Path(path).exists() or Path(path).is_symlink()
-    except OSError:
-        return False

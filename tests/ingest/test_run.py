@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from indexer.datatypes import FileReport, RunReport, Status, text_hash
-from indexer.errors import DocumentNotFoundError, LibraryError, LongdocError
-from indexer.ingest import AddOptions, Listener, Progress, add, remove, sync
+from indexer.errors import LibraryError, LongdocError
+from indexer.ingest import AddOptions, Listener, Progress, add, sync
 from indexer.library import Library
 from indexer.parse import ReadOptions, read
 from tests.fakes import FakeEncoder
@@ -190,21 +190,6 @@ def test_sync_goes_back_to_every_source(run: Run, folder: Path, library: Library
     report = sync(library, OPTIONS)
     assert (report.added, report.updated, report.unchanged) == (1, 1, 1)
     assert [source.path for source in library.store.sources()] == [str(folder), str(single)]
-
-
-def test_removing_by_id_and_by_folder(run: Run, folder: Path, library: Library) -> None:
-    (folder / "sub").mkdir()
-    for name in ("a.txt", "sub/b.txt", "sub/c.txt"):
-        (folder / name).write_text(prose(len(name), 3) + name)
-    report = run()
-    with pytest.raises(DocumentNotFoundError, match="99"):
-        remove(library, ["99"])
-    first = next(file for file in report.files if file.path.endswith("a.txt"))
-    assert [one.path for one in remove(library, [str(first.document_id)])] == [first.path]
-    assert len(remove(library, [str(folder)])) == 2
-    assert list(library.store.documents()) == []
-    assert library.store.sources() == []
-    assert (folder / "a.txt").exists()
 
 
 def test_a_failed_file_is_left_alone_until_it_is_asked_for(run: Run, folder: Path) -> None:
