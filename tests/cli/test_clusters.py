@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.building import add_text, make_library
 from tests.cli.conftest import Longdoc
 
 SUBJECTS = {
@@ -15,15 +16,14 @@ SUBJECTS = {
 
 @pytest.fixture
 def folder(longdoc: Longdoc, tmp_path: Path) -> Path:
-    path = tmp_path / "folder"
-    path.mkdir()
-    for subject, sentence in SUBJECTS.items():
-        words = sentence.split()
-        for number in range(8):
-            turned = words[number:] + words[:number]
-            (path / f"{subject}{number}.txt").write_text(f"{' '.join(turned)}. Numbered {subject} {number} here.")
-    assert longdoc("add", path).code == 0
-    return path
+    """A library of three subjects, written past the readers of files, which are not the matter here."""
+    with make_library(tmp_path) as library:
+        for subject, sentence in SUBJECTS.items():
+            words = sentence.split()
+            for number in range(8):
+                text = f"{' '.join(words[number:] + words[:number])}. Numbered {subject} {number} here."
+                add_text(library.store, text, f"/files/{subject}{number}.txt", size=400)
+    return tmp_path
 
 
 def subject_of(longdoc: Longdoc, document: int) -> str:
@@ -55,8 +55,8 @@ def test_a_new_name_outlives_a_refresh_and_new_documents_are_put_in(longdoc: Lon
     first = longdoc("clusters", "-k", "3", "--json").json["clusters"][0]
     assert longdoc("clusters", "--rename", first["id"], "Mine").code == 0
     words = SUBJECTS[subject_of(longdoc, first["documents"][0])].split()
-    (folder / "new.txt").write_text(" ".join(words[::-1]) + ".")
-    longdoc("sync")
+    with make_library(folder) as library:
+        add_text(library.store, " ".join(words[::-1]) + ".", "/files/new.txt", size=400)
     shown = longdoc("clusters", "--show", "--json").json
     assert shown["stale"] is True
     again = next(c for c in shown["clusters"] if c["id"] == first["id"])
