@@ -32,7 +32,7 @@ from indexer.settings import load_settings
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 BATCH = 32
-SLOW_TEXTS = 16  # for a precision that is emulated
+SLOW_TEXTS = 4  # for a precision that is emulated
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,10 @@ def report(comparison: Comparison) -> None:
     print(f"{'way':32} {'tokens/s':>9} {'ratio':>6} {'least cosine':>13}")
     for way in c.ways:
         print(f"{way.name:32} {way.tokens_per_second:9,.0f} {way.ratio:6.2f} {way.least_cosine:13.5f}")
-    print(f"matrix products: peak {c.peak_gflops:.0f} GFLOP/s, reached {c.reached_gflops:.0f}, share {c.share:.0%}")
+    print(
+        f"matrix products: peak {c.peak_gflops:.0f} GFLOP/s, reached {c.reached_gflops:.0f}, share {c.share:.0%}",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -176,9 +179,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, default=Path("encode.json"))
     options = parser.parse_args()
-    comparisons = [compare(name, options.folder, options.tokens, options.rounds) for name in options.encoders]
-    for comparison in comparisons:
-        report(comparison)
+    comparisons = []
+    for name in options.encoders:
+        comparisons.append(compare(name, options.folder, options.tokens, options.rounds))
+        report(comparisons[-1])
     values = [asdict(comparison) | {"share": comparison.share} for comparison in comparisons]
     options.json.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
