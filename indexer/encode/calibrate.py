@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -22,8 +23,9 @@ from indexer.encode.tokens import TextTokenizer, TokenIds
 from indexer.encode.tuning import DEFAULT_BATCH_TOKENS, Calibration, Trial
 from indexer.machine import read_cores, read_processor
 
-_SECONDS = 6.0  # for all trials; what is under way is finished
-_BUDGETS = (1024, 4096, 8192)
+_SECONDS = 5.0  # for all trials; what is under way is finished
+_BUDGETS = (4096, 1024, 8192)
+_LEAST_SAMPLE = 3
 _SAMPLE_TOKENS = 192
 _SAMPLE_COUNT = 12
 _SENTENCES = (
@@ -54,27 +56,31 @@ class Calibrator:
         self._length = min(_SAMPLE_TOKENS, folder.max_length)
         self._sample = sample_sequences(TextTokenizer(folder.transformer / "tokenizer.json"), self._length)
         self._began = self._clock()
+        self._pace = 1.0
         self._trials: list[Trial] = []
-        self._bytes_per_token = 0
 
     def run(self, spec: EncoderSpec) -> Calibration:
-        """Measure precisions, then threads, then batch sizes, each with the best so far."""
+        """Measure precisions, then threads, then batch sizes, each with the best so far, while there is time."""
         cores = read_cores()
+        torch.set_num_threads(cores.usable)
         model = self._make(Precision.FLOAT32)
+        self._pace = self._glance(model)
+        affordable = int(self._pace * _SECONDS / 10 / self._length)  # a busy or weak machine: fewer texts a trial
+        self._sample = self._sample[: max(_LEAST_SAMPLE, affordable)]
         best, reference = self._try(model, Precision.FLOAT32, cores.usable, DEFAULT_BATCH_TOKENS, None)
         for precision in (Precision.BFLOAT16, Precision.INT8):
             cheaper = self._make(precision)
-            if (refused := self._hopeless(cheaper, model)) is not None:
-                self._trials.append(Trial(precision, cores.usable, DEFAULT_BATCH_TOKENS, 0.0, 0.0, refused))
-                continue
-            trial, _ = self._try(cheaper, precision, cores.usable, DEFAULT_BATCH_TOKENS, reference)
-            if trial.refused is None and trial.tokens_per_second > best.tokens_per_second:
+            trial = self._judge(cheaper, precision, cores.usable, reference, best)
+            if trial.refused is None:
                 best, model = trial, cheaper
-        for threads in {cores.physical, cores.allowed} - {cores.usable}:
-            best = self._better(best, model, min(threads, cores.allowed), best.batch_tokens, reference)
-        self._bytes_per_token = self._grow(model)
+        for threads in {min(cores.physical, cores.allowed), cores.allowed} - {cores.usable}:
+            best = self._better(best, model, threads, best.batch_tokens, reference)
+        resident = psutil.Process().memory_info
+        before, bytes_per_token = resident().rss, model.bytes_per_token
         for budget in _BUDGETS:
             best = self._better(best, model, best.threads, budget, reference)
+            grown = (resident().rss - before) // max(1, budget - DEFAULT_BATCH_TOKENS)
+            bytes_per_token = max(bytes_per_token, grown if budget > DEFAULT_BATCH_TOKENS else 0)
         return Calibration(
             encoder=spec.name,
             fingerprint=spec.fingerprint,
@@ -84,14 +90,33 @@ class Calibrator:
             threads=best.threads,
             batch_tokens=best.batch_tokens,
             tokens_per_second=best.tokens_per_second,
-            bytes_per_token=self._bytes_per_token,
+            bytes_per_token=bytes_per_token,
             seconds=round(self._clock() - self._began, 2),
             measured=datetime.now(UTC).isoformat(timespec="seconds"),
             trials=tuple(self._trials),
         )
 
+    def _judge(self, model: LeanBert, precision: Precision, threads: int, reference: Matrix, best: Trial) -> Trial:
+        """The trial of a cheaper precision, refused when it is slower or too far from float32."""
+        ratio = self._pace / self._glance(model)
+        if ratio > 1.5:  # two texts show it; emulated arithmetic would take a minute for more
+            reason = f"it takes {ratio:.1f} times as long as float32 on this processor"
+            self._trials.append(Trial(precision, threads, DEFAULT_BATCH_TOKENS, 0.0, 0.0, reason))
+            return self._trials[-1]
+        trial, _ = self._try(model, precision, threads, DEFAULT_BATCH_TOKENS, reference)
+        if trial.cosine < LEAST_COSINE:
+            reason = f"its cosine to float32 is {trial.cosine:.4f}, under {LEAST_COSINE}"
+        elif trial.tokens_per_second < best.tokens_per_second:
+            reason = f"it is slower than {best.precision}"
+        else:
+            return trial
+        self._trials[-1] = replace(trial, refused=reason)
+        return self._trials[-1]
+
     def _better(self, best: Trial, model: LeanBert, threads: int, budget: int, reference: Matrix) -> Trial:
-        if self._clock() - self._began > _SECONDS:
+        """The better of the best so far and one more way, if there is time to try it."""
+        takes = budget / max(self._pace, best.tokens_per_second)
+        if self._clock() - self._began + takes > _SECONDS:
             return best
         trial, _ = self._try(model, Precision(best.precision), threads, budget, reference)
         return trial if trial.tokens_per_second > 1.03 * best.tokens_per_second else best  # less is noise
@@ -99,45 +124,25 @@ class Calibrator:
     def _try(
         self, model: LeanBert, precision: Precision, threads: int, budget: int, reference: Matrix | None
     ) -> tuple[Trial, Matrix]:
+        """Time the sample, as often as one full batch needs where a batch size is what is tried."""
         torch.set_num_threads(threads)
-        copies = -(-budget // (self._length * len(self._sample)))
+        copies = 1 if budget == DEFAULT_BATCH_TOKENS else -(-budget // (self._length * len(self._sample)))
         sequences = list(self._sample) * copies
-        _embed(model, self._sample, budget)  # buffers, threads and packed weights are made the first time
         began = self._clock()
         rows = _embed(model, sequences, budget)
         speed = sum(map(len, sequences)) / (self._clock() - began)
         rows = rows[: len(self._sample)]
         cosine = 1.0 if reference is None else float((rows * reference).sum(1).min())
-        refused = None
-        if cosine < LEAST_COSINE:
-            refused = f"its cosine to float32 is {cosine:.4f}, under {LEAST_COSINE}"
-        trial = Trial(precision, threads, budget, round(speed, 1), round(cosine, 6), refused)
-        self._trials.append(trial)
-        return trial, rows
+        self._trials.append(Trial(precision, threads, budget, round(speed, 1), round(cosine, 6)))
+        return self._trials[-1], rows
 
-    def _hopeless(self, cheaper: LeanBert, model: LeanBert) -> str | None:
-        """Whether two sequences already show that a precision is far slower; slow emulation would take a minute."""
+    def _glance(self, model: LeanBert) -> float:
+        """Tokens a second over two texts, after one that makes buffers and threads ready."""
         few = self._sample[:2]
         _embed(model, few[:1], DEFAULT_BATCH_TOKENS)
         began = self._clock()
         _embed(model, few, DEFAULT_BATCH_TOKENS)
-        plain = self._clock() - began
-        began = self._clock()
-        _embed(cheaper, few, DEFAULT_BATCH_TOKENS)
-        ratio = (self._clock() - began) / plain
-        return f"it takes {ratio:.1f} times as long as float32 on this processor" if ratio > 2 else None
-
-    def _grow(self, model: LeanBert) -> int:
-        """Bytes by which the process grows for each token more in a batch, buffers and temporaries alike."""
-        process = psutil.Process()
-        model.release()
-        sizes = []
-        for tokens in (DEFAULT_BATCH_TOKENS, 2 * DEFAULT_BATCH_TOKENS):
-            copies = -(-tokens // (self._length * len(self._sample)))
-            _embed(model, list(self._sample) * copies, tokens)
-            sizes.append(process.memory_info().rss)
-        measured = (sizes[1] - sizes[0]) // DEFAULT_BATCH_TOKENS
-        return int(max(measured, model.bytes_per_token))
+        return sum(map(len, few)) / (self._clock() - began)
 
 
 def sample_sequences(tokenizer: TextTokenizer, length: int) -> Sequence[TokenIds]:

@@ -67,10 +67,18 @@ def test_the_fastest_precision_that_agrees_is_chosen(folder: ModelFolder) -> Non
 
 
 def test_a_slower_precision_is_refused_after_a_glance(folder: ModelFolder) -> None:
-    calibration = choose(folder, (2e-3, False), (3e-5, False))
+    calibration = choose(folder, (2e-3, False), (2.5e-5, False))
     assert calibration.precision == "float32"
-    assert list(refusals(calibration)) == ["bfloat16"]
     assert "100.0 times as long" in refusals(calibration)["bfloat16"]
+    assert refusals(calibration)["int8"] == "it is slower than float32"
+
+
+def test_a_slow_machine_is_measured_with_fewer_texts_in_bounded_time(folder: ModelFolder) -> None:
+    clock = Clock()
+    calibrator = Calibrator(folder, lambda precision: Slowed(folder, clock, 5e-3, False), clock)
+    calibration = calibrator.run(folder.spec("tiny", "0"))
+    assert clock.now < 12  # 200 tokens a second; all trials in full would take minutes
+    assert calibration.batch_tokens == 2048
 
 
 def test_the_first_large_call_measures_and_keeps_it(
