@@ -113,6 +113,7 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
     from indexer.search import (
         Grouping as Grouping,
         SearchOptions as SearchOptions,
+        excerpt as excerpt,
         more_like as more_like,
         neighbours as neighbours,
         search_library as search_library,
@@ -208,6 +209,7 @@ _HOMES: dict[str, str] = {
     "load_passwords": "passwords",
     "load_settings": "settings",
     "locate_text": "parse.viewing",
+    "excerpt": "search",
     "more_like": "search",
     "needle_picture": "probe",
     "neighbours": "search",

@@ -105,6 +105,11 @@ def phrase_expression(text: str) -> str | None:
     return _quote(" ".join(term for terms_of_run in cut for term in terms_of_run)) + ("*" if prefix else "")
 
 
+def term_expression(term: str) -> str:
+    """An FTS5 expression for one term of ``query_terms``."""
+    return _quote(term) + ("*" if len(term) == 1 and is_unspaced(term) else "")
+
+
 def match_expression(
     text: str, *, phrases: Sequence[str] = (), excluded: Sequence[str] = (), alternatives: Iterable[str] = ()
 ) -> str | None:
@@ -113,7 +118,7 @@ def match_expression(
     Any term of ``text`` or ``alternatives`` (terms as the index has them) may match; each of ``phrases`` must, word for
     word; none of ``excluded`` may.
     """
-    wanted = [_term_expression(term) for term in query_terms(text)]
+    wanted = [term_expression(term) for term in query_terms(text)]
     wanted += query_phrases(text) + [_quote(term) for term in alternatives]
     wanted = list(dict.fromkeys(wanted))[:_MOST_PHRASES]
     required = [expression for phrase in phrases if (expression := phrase_expression(phrase))]
@@ -179,10 +184,6 @@ def _query_terms(folded: str) -> Iterator[str]:
             yield from _cut(run)[:-1]
         elif run.group() not in _PARTICLES or len(runs) == 1:
             yield run.group()
-
-
-def _term_expression(term: str) -> str:
-    return _quote(term) + ("*" if len(term) == 1 and is_unspaced(term) else "")
 
 
 def is_unspaced(term: str) -> bool:

@@ -10,7 +10,6 @@ import click
 
 from indexer.cli.output import ExitCode, print_json, printable, say
 from indexer.datatypes import Hit, Mode, SearchResult, Span
-from indexer.lexical import is_unspaced
 
 if TYPE_CHECKING:
     from indexer.cli import Context
@@ -140,7 +139,9 @@ def _describe(hit: Hit) -> str:
 
 def _passage(hit: Hit) -> list[str]:
     """About five lines around the best sentence; the marks are put in after wrapping, so that lines stay even."""
-    shown = _window(hit)
+    from indexer.search import excerpt
+
+    shown = excerpt(hit.text, hit.sentence, _SHOWN)
     text, marks = _squeezed(hit.text, shown, hit.highlights)
     lines = textwrap.wrap(text, _WIDTH, break_long_words=True, break_on_hyphens=False, drop_whitespace=True)
     result: list[str] = []
@@ -154,30 +155,6 @@ def _passage(hit: Hit) -> list[str]:
     if result and shown.end < len(hit.text.rstrip()):
         result[-1] += " …"
     return result
-
-
-def _window(hit: Hit) -> Span:
-    """The part of the passage that is printed: the best sentence and what stands around it."""
-    if len(hit.text) <= _SHOWN:
-        return Span(0, len(hit.text))
-    middle = (hit.sentence.start + hit.sentence.end) // 2 if hit.sentence else 0
-    start = min(max(0, middle - _SHOWN // 2), len(hit.text) - _SHOWN)
-    if hit.sentence and hit.sentence.start < start:
-        start = hit.sentence.start
-    end = min(start + _SHOWN, len(hit.text))
-    return Span(_word_border(hit.text, start, -1), _word_border(hit.text, end, 1))
-
-
-def _word_border(text: str, place: int, step: int) -> int:
-    """The nearest place in a direction that is not inside a word of Latin letters or digits."""
-    while 0 < place < len(text) and all(_is_word_letter(text[place + side]) for side in (-1, 0)):
-        place += step
-    return place
-
-
-def _is_word_letter(character: str) -> bool:
-    """Whether a character goes on a word with its neighbours, as those of scripts without spaces do not."""
-    return character.isalnum() and not is_unspaced(character)
 
 
 def _squeezed(text: str, shown: Span, highlights: tuple[Span, ...]) -> tuple[str, list[tuple[int, int]]]:

@@ -1,6 +1,7 @@
 """The read path: query, candidates of both sides, fusion, hits."""
 
 from indexer.search.engine import more_like, neighbours, rank, search_library
+from indexer.search.highlight import excerpt
 from indexer.search.options import FILTER_FIELDS, Grouping, SearchOptions
 from indexer.search.query import Query, parse_query
 
@@ -9,6 +10,7 @@ __all__ = [
     "Grouping",
     "Query",
     "SearchOptions",
+    "excerpt",
     "more_like",
     "neighbours",
     "parse_query",

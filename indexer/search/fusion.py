@@ -1,10 +1,11 @@
 """The numbers of fusion: what the two sides of a search give, put on one scale and added up.
 
-``z(cosine) + weight * bm25 / expected``: the cosine counts in standard deviations over the library's chunks, estimated
-from a fixed sample; BM25 as a share of what a good match could have. Dividing by the best BM25 alone, as is usual,
-gives a chunk that holds one common word of a question the full weight when no chunk holds the others; dividing by at
-least ``_ATTAINABLE`` of the sum of the terms' inverse document frequencies does not. It is what lets a question in
-another language than the documents be answered by meaning without a switch (tests/benchmarks/quality.py).
+``z(cosine) + 5 * bm25 / expected + 3 * coverage``: the cosine counts in standard deviations over the library's chunks,
+estimated from a fixed sample; BM25 as a share of what a good match could have; coverage is how much of the query the
+document speaks of (coverage.py). Dividing by the best BM25 alone, as is usual, gives a chunk that holds one common word
+of a question the full weight when no chunk holds the others; dividing by at least ``_ATTAINABLE`` of the sum of the
+terms' inverse document frequencies does not. It is what lets a question in another language than the documents be
+answered by meaning without a switch (tests/benchmarks/quality.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from indexer.datatypes import Matrix, Vector
 
 LEXICAL_WEIGHT = 5.0
+COVERAGE_WEIGHT = 3.0
 _ATTAINABLE = 0.7
 _SMALLEST_DEVIATION = 0.02
 

@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from indexer.datatypes import Span
-from indexer.lexical import Term, terms
+from indexer.lexical import Term, is_unspaced, terms
 from indexer.sentences import sentences
 
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "ly", "y", "e")
 _SHORTEST_STEM = 4
+_LONGEST_WORD = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +94,30 @@ def _best_sentence(text: str, found: list[tuple[Term, str]], weights: Mapping[st
         return None
     shown = best.of(text)
     return Span(best.start + len(shown) - len(shown.lstrip()), best.end - len(shown) + len(shown.rstrip()))
+
+
+def excerpt(text: str, sentence: Span | None, length: int = 480) -> Span:
+    """The part of a found text to show where there is room for about ``length`` characters.
+
+    It has the best sentence and what stands around it, and neither begins nor ends inside a word.
+    """
+    if len(text) <= length:
+        return Span(0, len(text))
+    middle = (sentence.start + sentence.end) // 2 if sentence else 0
+    start = min(max(0, middle - length // 2), len(text) - length)
+    if sentence and sentence.start < start:
+        start = sentence.start
+    return Span(_word_border(text, start, -1), _word_border(text, min(start + length, len(text)), 1))
+
+
+def _word_border(text: str, place: int, step: int) -> int:
+    """The nearest place in a direction that is not inside a word of letters or digits written together."""
+    furthest = place + step * _LONGEST_WORD
+    while 0 < place < len(text) and place != furthest and all(_joins(text[place + side]) for side in (-1, 0)):
+        place += step
+    return place
+
+
+def _joins(character: str) -> bool:
+    """Whether a character goes on a word with its neighbours, as those of scripts without spaces do not."""
+    return character.isalnum() and not is_unspaced(character)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indexer.datatypes import Hit, StoredChunk, StoredDocument, Why
+from indexer.datatypes import Chunk, Hit, StoredChunk, StoredDocument, Why
 from indexer.lexical import index_text
 from indexer.library import Library
 from indexer.search.highlight import mark
 from indexer.search.options import Grouping, SearchOptions
 from indexer.search.retrieve import Ranking
+from indexer.store import StoredPage
 
 OTHERS = 3
 """Further chunks shown with a document's best one, of those that come near it."""
@@ -82,10 +84,10 @@ def _hits(library: Library, ranking: Ranking, options: SearchOptions, weights: M
         positions = [position for one in some for position in one.positions]
         chunks = {chunk.id: chunk for chunk in library.store.chunks(ranking.chunks[positions])}
         documents = library.store.documents_by_id({chunk.document_id for chunk in chunks.values()})
-        labels = _PageLabels(library)
+        pages = _Pages(library)
         for one in some:
             made = [
-                _hit(chunks[chunk_id], documents, ranking, position, weights, labels)
+                _hit(chunks[chunk_id], documents, ranking, position, weights, pages)
                 for position in one.positions
                 if (chunk_id := int(ranking.chunks[position])) in chunks
             ]
@@ -93,20 +95,22 @@ def _hits(library: Library, ranking: Ranking, options: SearchOptions, weights: M
                 yield replace(made[0], others=tuple(made[1:]))
 
 
-class _PageLabels:
-    """The labels of pages, read once a document."""
+class _Pages:
+    """The pages of documents, read once a document and only where they are needed."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._known: dict[int, dict[int, str]] = {}
+        self._known: dict[int, list[StoredPage]] = {}
 
-    def of(self, document: StoredDocument, page: int | None) -> str | None:
-        if page is None:
-            return None
-        if document.id not in self._known:
-            pages = self._library.store.pages(document.id)
-            self._known[document.id] = {one.number: one.label for one in pages if one.number and one.label}
-        return self._known[document.id].get(page)
+    def at(self, document_id: int, chunk: Chunk, place: int) -> tuple[int | None, str | None]:
+        """The number and the label of the page on which a place of the document's text lies."""
+        if chunk.first_page is None:
+            return None, None
+        if document_id not in self._known:
+            self._known[document_id] = self._library.store.pages(document_id)
+        pages = self._known[document_id]
+        found = bisect_right(pages, place, key=lambda page: page.span.start) - 1
+        return (pages[found].number, pages[found].label) if found >= 0 else (chunk.first_page, None)
 
 
 def _hit(
@@ -115,10 +119,12 @@ def _hit(
     ranking: Ranking,
     position: int,
     weights: Mapping[str, float],
-    labels: _PageLabels,
+    pages: _Pages,
 ) -> Hit:
     document, chunk = documents[stored.document_id], stored.chunk
     marks = mark(chunk.text, weights)
+    place = marks.sentence.start if marks.sentence else len(chunk.text) - len(chunk.text.lstrip())
+    page, label = pages.at(document.id, chunk, chunk.span.start + place)
     return Hit(
         rank=position + 1,
         score=float(ranking.scores[position]),
@@ -126,8 +132,8 @@ def _hit(
         chunk_id=stored.id,
         span=chunk.span,
         text=chunk.text,
-        page=chunk.first_page,
-        page_label=labels.of(document, chunk.first_page),
+        page=page,
+        page_label=label,
         headings=chunk.headings,
         highlights=marks.highlights,
         why=Why(_given(ranking.dense[position]), _given(ranking.lexical[position])),

@@ -92,6 +92,8 @@ def plan(library: Library, query: Query, options: SearchOptions) -> Plan:
             vectors=None if mode is Mode.LEXICAL else _vectors(library, query.text, words, language, options),
             match=None if mode is Mode.DENSE else _match(query, words, scope),
             attainable=attainable(words.weighed, chunks),
+            terms=tuple(words.weighed),
+            language=language,
         ),
         mode,
         language,
@@ -129,7 +131,8 @@ def _scope(library: Library, query: Query, options: SearchOptions) -> tuple[Requ
         quoted = " and ".join(f"“{phrase}”" for phrase in query.phrases)
         warnings.append(f"No passage has {quoted} word for word; the words were searched for without the quotes.")
         chunks = None
-    return Request(None, None, 0.0, documents, chunks, _forbidden(library, query, options.by)), warnings, nothing
+    forbidden = _forbidden(library, query, options.by)
+    return Request(None, None, 0.0, documents=documents, chunks=chunks, forbidden=forbidden), warnings, nothing
 
 
 def _forbidden(library: Library, query: Query, by: Grouping) -> Ids | None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from indexer.datatypes import Ids, Matrix, Vector
 from indexer.library import Library
-from indexer.search.fusion import LEXICAL_WEIGHT, Background, Scores, lexical_share
+from indexer.search.coverage import coverage
+from indexer.search.fusion import COVERAGE_WEIGHT, LEXICAL_WEIGHT, Background, Scores, lexical_share
 
 DEPTH = 200
 """Candidates asked of each side."""
@@ -23,13 +24,15 @@ _SAMPLE = 1000
 class Request:
     """What is asked of the library: query vectors (centred) for the dense side, an expression for the lexical one.
 
-    A long query has several vectors. ``attainable`` is the sum of the weights of the query's terms. ``documents`` are
-    the only ones allowed, ``chunks`` the only chunks (a quoted phrase's); None allows all.
+    A long query has several vectors. ``attainable`` is the sum of the weights of the query's ``terms``. ``documents``
+    are the only ones allowed, ``chunks`` the only chunks (a quoted phrase's); None allows all.
     """
 
     vectors: Matrix | None
     match: str | None
     attainable: float
+    terms: tuple[str, ...] = ()
+    language: str = "und"
     documents: Ids | None = None
     chunks: Ids | None = None
     forbidden: Ids | None = None
@@ -81,9 +84,12 @@ def retrieve(library: Library, request: Request, *, depth: int = DEPTH) -> Ranki
         place = np.searchsorted(ids, lexical_ids)
         kept = (place < len(ids)) & (ids[np.minimum(place, len(ids) - 1)] == lexical_ids) if len(ids) else place < 0
         shares[place[kept]] = lexical_share(bm25[kept], float(bm25.max()), request.attainable)
+    owners = library.store.chunk_owner(ids)
     lexical = LEXICAL_WEIGHT * shares if request.match else np.full(len(ids), np.nan, dtype=np.float32)
+    if request.match and request.vectors is not None:
+        lexical += COVERAGE_WEIGHT * coverage(library, request.terms, request.language, ids, owners)
     scores = np.nan_to_num(dense) + np.nan_to_num(lexical)
-    ranking = Ranking(ids, library.store.chunk_owner(ids), scores, dense, lexical, cosines, shares)
+    ranking = Ranking(ids, owners, scores, dense, lexical, cosines, shares)
     return ranking.taken(np.lexsort((ids, -scores)))
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from indexer.search.highlight import mark, stem
+from indexer.datatypes import Span
+from indexer.search.highlight import excerpt, mark, stem
 
 
 def marked(text: str, weights: dict[str, float]) -> list[str]:
@@ -43,3 +44,15 @@ def test_marks_are_in_order_and_inside_the_text(text: str, weights: dict[str, fl
         assert place <= span.start < span.end <= len(text)
         place = span.end
     assert marks.sentence is None or marks.sentence.end <= len(text)
+
+
+def test_an_excerpt_has_the_sentence_and_cuts_no_word() -> None:
+    text = "Words of the beginning are here. " * 20 + "The answer stands in this sentence. " + "The end follows. " * 20
+    sentence = Span(text.index("The answer"), text.index("The answer") + 35)
+    shown = excerpt(text, sentence, 100)
+    assert "The answer stands in this sentence." in shown.of(text)
+    for place in (shown.start, shown.end):
+        assert not (text[place - 1].isalnum() and text[place].isalnum())
+    assert excerpt("short", None, 100) == Span(0, 5)
+    assert len(excerpt("字" * 500, None, 100)) == 100
+    assert len(excerpt("x" * 500, Span(250, 260), 100)) < 200
