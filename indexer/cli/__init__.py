@@ -26,7 +26,7 @@ class Verb:
 VERBS: dict[str, Verb] = {
     "add": Verb("adding", "Add files and folders."),
     "sync": Verb("adding", "Look through every added folder again."),
-    "search": Verb("search", "Find passages by meaning and by words."),
+    "search": Verb("search", "Find what you mean, by meaning and by words."),
     "list": Verb("documents", "List the documents, with what could be read of each."),
     "show": Verb("documents", "Show one document and what of it could not be read."),
     "remove": Verb("documents", "Remove documents from the library (never from your disk)."),
