@@ -61,7 +61,7 @@ def _overlap(document: StoredDocument, other: StoredDocument, relation: Relation
         sentence = f"This is the same text as {other.title!r}, in another format or layout."
     else:
         percent = min(99, int(100 * share)) if share < 1 else 100
-        sentence = f"{percent} % of this is already in {other.title!r}."
+        sentence = f"{percent} % of this is already in {other.display_title}."
     return Overlap(other.id, other.title, round(share, 4), relation, sentence)
 
 

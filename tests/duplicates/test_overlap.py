@@ -16,7 +16,7 @@ def test_a_new_version_says_how_much_of_it_is_already_there(tmp_path: Path) -> N
         (overlap,) = overlap_of(library, new)
     assert (overlap.document_id, overlap.relation) == (old, Relation.VERSION)
     assert 0.85 < overlap.share < 1
-    assert overlap.sentence == f"{int(overlap.share * 100)} % of this is already in '/files/old.txt'."
+    assert overlap.sentence == f"{int(overlap.share * 100)} % of this is already in /files/old.txt."
 
 
 def test_a_part_of_a_longer_document_is_found_although_their_vectors_differ(tmp_path: Path) -> None:
