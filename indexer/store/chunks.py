@@ -96,12 +96,8 @@ class ChunkReader(Part):
         recipe_id = recipe_id or self.recipe_id
         if document_ids is None:
             return self.visible_chunks(recipe_id)
-        rows = self._connections.rows(
-            "SELECT c.id FROM json_each(?2) j CROSS JOIN indexed i ON i.document_id = j.value AND i.recipe_id = ?1 "
-            "CROSS JOIN chunks c ON c.document_id = i.document_id AND c.recipe_id = ?1",
-            [recipe_id, json_ids(document_ids)],
-        )
-        return np.unique(to_ids(rows))
+        condition = "i.document_id IN (SELECT value FROM json_each(?))"
+        return self.chunks_of_indexed(recipe_id, condition, [json_ids(document_ids)])
 
     def chunk_embeddings(self, chunk_ids: Sequence[int] | Ids) -> Matrix:
         """The embeddings of chunks, float32 from float16, a row for each id in the order asked for.
@@ -153,13 +149,7 @@ class ChunkReader(Part):
 
     def chunks_since(self, generation: int, recipe_id: int | None = None) -> Ids:
         """The ids of the chunks that became visible after ``generation``, ascending."""
-        recipe_id = recipe_id or self.recipe_id
-        rows = self._connections.rows(
-            "SELECT c.id FROM indexed i CROSS JOIN chunks c ON c.document_id = i.document_id AND c.recipe_id = ?1 "
-            "WHERE i.recipe_id = ?1 AND i.generation > ?2",
-            [recipe_id, generation],
-        )
-        return np.unique(to_ids(rows))
+        return self.chunks_of_indexed(recipe_id or self.recipe_id, "i.generation > ?", [generation])
 
     def removed_since(self, generation: int, recipe_id: int | None = None) -> Ids:
         """The ids of the chunks that were removed after ``generation``, ascending."""

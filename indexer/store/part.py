@@ -59,12 +59,28 @@ class Part:
 
     def visible_chunks(self, recipe_id: int) -> Ids:
         """The ids of all visible chunks of a recipe, ascending."""
-        rows = self._connections.rows(
-            "SELECT c.id FROM indexed i CROSS JOIN chunks c ON c.document_id = i.document_id AND c.recipe_id = ?1 "
-            "WHERE i.recipe_id = ?1",
-            [recipe_id],
+        return self.chunks_of_indexed(recipe_id, "1", [])
+
+    def chunks_of_indexed(self, recipe_id: int, condition: str, parameters: list[Any]) -> Ids:
+        """The ids of a recipe's visible chunks, ascending, of the documents that meet a condition over ``indexed i``.
+
+        A document's chunks nearly always follow each other, so it is their first and last that are asked for: a
+        million ids as a million rows would take a second.
+        """
+        source = (
+            "FROM indexed i CROSS JOIN chunks c ON c.document_id = i.document_id AND c.recipe_id = i.recipe_id "
+            f"WHERE i.recipe_id = ? AND {condition}"
         )
-        return np.sort(to_ids(rows))
+        rows = self._connections.rows(
+            f"SELECT min(c.id), max(c.id), count(*), i.document_id {source} GROUP BY i.document_id",
+            [recipe_id, *parameters],
+        )
+        found = [np.arange(first, last + 1) for first, last, count, _ in rows if last - first + 1 == count]
+        for first, last, count, document_id in rows:
+            if last - first + 1 != count:
+                sql = "SELECT id FROM chunks WHERE document_id = ? AND recipe_id = ?"
+                found.append(to_ids(self._connections.rows(sql, [document_id, recipe_id])))
+        return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *found]))
 
     @property
     def identity(self) -> str:

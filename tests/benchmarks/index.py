@@ -321,7 +321,7 @@ def first_lexical(folder: Path) -> float:
         "from pathlib import Path; from indexer.library import Library; from indexer.settings import Settings\n"
         f"folder = Path({str(folder)!r})\n"
         "with Library.open(folder, Settings(library=folder, cache=folder)) as library:\n"
-        "    found = library.store.lexical('w17 OR w1234 OR w5', 50)\n"
+        "    found = library.store.lexical('w60 OR w300 OR w1234', 50)\n"
         "    library.store.chunks([one.chunk_id for one in found[:10]])\n"
         "    print(time.perf_counter() - start if found else 'nothing')\n"
     )

@@ -170,3 +170,14 @@ def test_runs_are_remembered_in_order(store):
     assert [run.started[:10] for run in store.runs()] == ["2026-01-01", "2026-01-02"]
     assert store.runs()[0].tokens_per_second == 40.0
     assert [run.started[:10] for run in store.runs(limit=1)] == ["2026-01-02"]
+
+
+def test_the_chunks_of_documents_written_side_by_side_are_told_apart(store):
+    one, other = (store.begin(name, 10, "text/plain") for name in ("01", "02"))
+    chunks, others = chunks_of(FOX), chunks_of(CHINESE)
+    for first in range(0, len(chunks), 5):
+        write_chunks(store, one, chunks[first : first + 5])
+        write_chunks(store, other, others[first : first + 5])
+    made = one.finish(Document("text/plain", Status.INDEXED), None)
+    assert [chunk.chunk for chunk in store.chunks(store.chunk_ids([made]))] == chunks
+    assert set(store.chunk_owner(store.chunk_ids()).tolist()) == {made}
