@@ -58,7 +58,7 @@ def _toolbar(place: Place) -> str:
             label_visibility="collapsed",
         )
         label = place.page.label
-        known = f" ({label})" if label and label != str(place.page.number) else ""
+        known = say("document.printed", label=label) if label and label != str(place.page.number) else ""
         components.note(say("document.of_pages" if place.paged else "document.of_parts", count=last) + known)
         return _view() if pictures.can_show(place) else "text"
 

@@ -131,6 +131,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "document.part": ("Part", "部分"),
     "document.of_pages": ("of {count} pages", "/ {count} 页"),
     "document.of_parts": ("of {count} parts", "/ {count} 部分"),
+    "document.printed": (", printed as {label}", "，印作 {label}"),
     "document.previous": ("Previous", "上一页"),
     "document.next": ("Next", "下一页"),
     "document.view": ("Show as", "显示方式"),
