@@ -184,7 +184,7 @@ def needle_command(
     """Hide facts in long texts and ask for each, in English and Chinese.
 
     A fact counts as found when its chunk is among the first three; where a way of searching knows no chunks (one vector
-    a document, the first window of one), when its document is. The library is not touched: the texts go into one of
+    a document, the first window of one), when its document is the first. The library is not touched: the texts go into one of
     their own, which is thrown away.
     """
     options = NeedleOptions(

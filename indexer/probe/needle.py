@@ -50,9 +50,13 @@ class NeedleResult:
 
     @property
     def found(self) -> bool:
-        """Whether a person would see it: its chunk, or where a method has none its document, among the first three."""
-        rank = self.document_rank if self.method in _VECTOR_METHODS else self.chunk_rank
-        return rank is not None and rank <= FOUND_WITHIN
+        """Whether a person would see it: its chunk among the first three, or its document first.
+
+        A way of searching that knows no chunks has only its texts to choose among, a few, so third would be chance.
+        """
+        if self.method in _VECTOR_METHODS:
+            return self.document_rank == 1
+        return self.chunk_rank is not None and self.chunk_rank <= FOUND_WITHIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +196,7 @@ def _document_vectors(library: Library, encoder: Encoder, ids: Sequence[int]) ->
     """One unit vector a document, by each of the usual ways to have only one."""
     rows: dict[str, list[Vector]] = {method: [] for method in _VECTOR_METHODS}
     for document_id in ids:
-        chunks = library.store.document_chunks(document_id)
+        chunks = list(library.store.document_chunks(document_id))
         embeddings = library.store.chunk_embeddings(np.array([stored.id for stored in chunks], dtype=np.int64))
         rows["one vector, mean"].append(embeddings.mean(axis=0))
         rows["one vector, max"].append(embeddings.max(axis=0))
