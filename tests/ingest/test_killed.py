@@ -48,13 +48,15 @@ def kill_after(tmp_path: Path, texts: int) -> set[str]:
     """Start a run, kill it once it has encoded so many texts, and return the hashes of those."""
     log = tmp_path / "encoded.log"
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path), str(log)], cwd=Path(__file__).parents[2])
-    deadline = time.monotonic() + 60
-    while not log.exists() or log.read_text().count("\n") < texts:
-        assert child.poll() is None, "the run ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+    deadline = time.monotonic() + 300
+    try:
+        while not log.exists() or log.read_text().count("\n") < texts:
+            assert child.poll() is None, "the run ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
     return {line for line in log.read_text().splitlines() if len(line) == 32}
 
 
