@@ -132,13 +132,14 @@ def _difference_json(difference: Difference) -> dict[str, Any]:
 
 
 def _differences(library: Library, group: Group) -> list[tuple[Pair, tuple[Difference, ...]]]:
-    """What differs between the document to keep and each other version of it."""
+    """What changed from each other version to the document to keep."""
     from indexer.duplicates import Relation, compare
 
     if group.relation is not Relation.VERSION:
         return []
     pairs = [pair for pair in group.pairs if group.keep in (pair.a, pair.b) and pair.relation is Relation.VERSION]
-    return [(pair, compare(library, pair.a, pair.b).differences) for pair in pairs]
+    compared = (compare(library, pair.a if pair.b == group.keep else pair.b, group.keep) for pair in pairs)
+    return [(comparison.pair, comparison.differences) for comparison in compared]
 
 
 def _print_group(library: Library, group: Group, differences: bool) -> None:

@@ -75,7 +75,11 @@ def _names(text: str) -> list[str]:
     for match in _NAME.finditer(text):
         name = match.group()
         alone = " " not in name and not name.isupper() and name[1:].islower()
-        if len(name) > 1 and not (alone and _SENTENCE_START.search(text[: match.start()])):
+        if (
+            len(name) > 2
+            and not any(map(str.isdigit, name))
+            and not (alone and _SENTENCE_START.search(text[: match.start()]))
+        ):
             names.append(name)
     if HAN.search(text):
         organisations = [_LEADING.sub("", found) for found in _ORGANISATION.findall(text)]

@@ -20,6 +20,7 @@ _NEAR = (Relation.SAME_TEXT, Relation.VERSION)
 _MARK = re.compile(
     r"(?:\bv(?:ersion)?|\brev(?:ision)?|版本?|第)[\s._-]?(\d+(?:\.\d+)*)|(\d+(?:\.\d+)*)[\s._-]?版", re.IGNORECASE
 )
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?(?!\d)")
 _Members = tuple[tuple[StoredDocument, ...], tuple[Pair, ...], int | None]
 Edges = Mapping[int, Mapping[int, Pair]]
 
@@ -105,14 +106,16 @@ def choose_kept(documents: Sequence[StoredDocument], relation: Relation, pairs: 
     return best.id, "; ".join(_reasons(best, [d for d in documents if d.id != best.id]) or ["nothing sets them apart"])
 
 
-def _worth(document: StoredDocument) -> tuple[tuple[int, ...], str, float, int, int]:
-    return _version(document), _date(document), document.coverage, document.chars, -document.id
+def _worth(document: StoredDocument) -> tuple[tuple[int, ...], str, str, float, int, int]:
+    return _version(document), _year(document), _date(document), document.coverage, document.chars, -document.id
 
 
 def _reasons(best: StoredDocument, others: Sequence[StoredDocument]) -> list[str]:
     reasons = []
     if _version(best) > max(map(_version, others)):
         reasons.append(f"its name has the highest version number ({'.'.join(map(str, _version(best)))})")
+    if _year(best) > max(map(_year, others)):
+        reasons.append(f"its name has the latest date ({_year(best)})")
     if (newest := _date(best)) and newest > max(map(_date, others)):
         reasons.append(f"the newest ({newest[:10]})")
     if best.coverage > max(d.coverage for d in others):
@@ -128,6 +131,12 @@ def _version(document: StoredDocument) -> tuple[int, ...]:
         if match := _MARK.search(text.replace("_", " ")):
             return tuple(int(part) for part in (match[1] or match[2]).split("."))
     return ()
+
+
+def _year(document: StoredDocument) -> str:
+    """The year, or the date, in the document's file name, as in `budget-2025.xlsx`; empty without one."""
+    names = (path.rsplit("/", 1)[-1] for path in document.paths)
+    return max((match.group() for name in names for match in _YEAR.finditer(name)), default="")
 
 
 def _date(document: StoredDocument) -> str:
