@@ -19,7 +19,7 @@ class GrowthOptions:
     """What to measure: every model in every precision, from ``shortest`` tokens on, doubling up to ``longest``."""
 
     models: tuple[str, ...]
-    limits: Limits
+    limits: Limits = Limits(4 << 30, 120.0)
     shortest: int = 512
     longest: int = 16_384
     precisions: tuple[str, ...] = ("float32",)
