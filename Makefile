@@ -64,12 +64,12 @@ $(VENV)/.installed: $(BIN)/python $(DECLARED)
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	@echo "==> installing the test packages"
-	@$(PIP) --editable ".[test]"
+	@$(PIP) --editable ".[test,ocr]"
 	@touch $@
 
 $(VENV)/.installed-lint: $(VENV)/.installed-test
 	@echo "==> installing the lint packages"
-	@$(PIP) --editable ".[test,lint]"
+	@$(PIP) --editable ".[test,ocr,lint]"
 	@touch $@
 
 # The browser tests need Debian's chromium. Without it, and without the right to install it, they are skipped with a reason.
