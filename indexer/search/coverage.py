@@ -21,11 +21,13 @@ from indexer.search.fusion import Scores
 _COMMON = 20_000
 """Chunks with a term above which it is passed over: it tells little and costs much."""
 
+_DOCUMENTS_TO_TRUST = 24
+
 _owners: WeakKeyDictionary[Library, tuple[int, Ids, Ids]] = WeakKeyDictionary()
 
 
 def coverage(library: Library, terms: Sequence[str], language: str, chunks: Ids, documents: Ids) -> Scores:
-    """The coverage, 0 to 1, of each chunk's document; ``documents`` are the chunks' owners, in order."""
+    """The coverage of each chunk's document, 0 to nearly 1; ``documents`` are the chunks' owners, in order."""
     if not len(chunks) or not terms:
         return np.zeros(len(chunks), dtype=np.float32)
     wanted, place = np.unique(documents, return_inverse=True)
@@ -41,7 +43,9 @@ def coverage(library: Library, terms: Sequence[str], language: str, chunks: Ids,
         whole += weight
         covered[np.isin(wanted, having)] += weight
     shares = (covered / whole if whole else covered)[place]
-    return _fair(shares, _speaks(library, language, chunks)).astype(np.float32)
+    # Among a handful of documents it is chance which words stand where.
+    trust = every / (every + _DOCUMENTS_TO_TRUST)
+    return (trust * _fair(shares, _speaks(library, language, chunks))).astype(np.float32)
 
 
 def _fair(shares: NDArray[np.float64], same_language: NDArray[np.bool_]) -> NDArray[np.float64]:

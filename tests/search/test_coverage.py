@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from indexer.search import SearchOptions, search_library
 from indexer.search.coverage import coverage
@@ -23,11 +24,12 @@ def test_a_name_at_the_top_tells_which_document_is_meant(tmp_path: Path) -> None
         owners = library.store.chunk_owner(chunks)
         shares = coverage(library, ["orion", "mirror", "polished"], "en", chunks, owners)
         by_document = {path: set(np.round(shares[owners == one], 6).tolist()) for path, one in ids.items()}
-        assert by_document["/orion.txt"] == {1.0}
+        (orion,) = by_document["/orion.txt"]
+        assert orion == pytest.approx(3 / (3 + 24), abs=1e-5)  # all of it, among few documents
         (other,) = by_document["/other.txt"]
-        assert 0 < other < 1
+        assert 0 < other < orion
         (chinese,) = by_document["/zh.txt"]
-        assert other < chinese < 1  # words of another language are no evidence: the mean of the others
+        assert other < chinese < orion  # words of another language are no evidence: the mean of the others
         hits = search_library(library, "how long was the mirror of Orion polished", SearchOptions(k=2)).hits
         assert hits[0].document.paths == ("/orion.txt",)
         assert "eleven months" in hits[0].text
@@ -38,7 +40,7 @@ def test_terms_that_stand_nowhere_lower_what_is_covered(tmp_path: Path) -> None:
         fill(library, TEXTS)
         chunks = library.store.chunk_ids()[:1]
         owners = library.store.chunk_owner(chunks)
-        assert float(coverage(library, ["orion", "absent"], "en", chunks, owners)[0]) < 0.6
+        assert float(coverage(library, ["orion", "absent"], "en", chunks, owners)[0]) < 0.6 * 3 / 27
         assert coverage(library, [], "en", chunks, owners).tolist() == [0.0]
         assert coverage(library, ["absent"], "en", chunks[:0], owners[:0]).tolist() == []
 
@@ -49,4 +51,4 @@ def test_the_table_of_owners_follows_the_library(tmp_path: Path) -> None:
         assert search_library(library, "telescope").hits[0].document.paths == ("/orion.txt",)
         fill(library, {"/other.txt": TEXTS["/other.txt"]})
         chunks = library.store.chunk_ids()
-        assert coverage(library, ["lyra"], "en", chunks, library.store.chunk_owner(chunks)).max() == 1.0
+        assert coverage(library, ["lyra"], "en", chunks, library.store.chunk_owner(chunks)).max() > 0
