@@ -75,7 +75,14 @@ class Cost:
 
 def measure_cost(trial: CostTrial, limits: Limits) -> Cost:
     """Run a trial in a fresh process and watch it."""
-    command = [sys.executable, "-m", "indexer.encode.cost", json.dumps(asdict(trial))]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore::RuntimeWarning:runpy",
+        "-m",
+        "indexer.encode.cost",
+        json.dumps(asdict(trial)),
+    ]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     outcome = _watch(child, limits)
     output, errors = child.communicate()
@@ -84,6 +91,8 @@ def measure_cost(trial: CostTrial, limits: Limits) -> Cost:
         return Cost(trial, outcome, f"more than {what}")
     if child.returncode == -9:
         return Cost(trial, Outcome.MEMORY, "the system ended the process")
+    if child.returncode < 0:
+        return Cost(trial, Outcome.FAILED, f"the process was ended by signal {-child.returncode}")
     if child.returncode:
         lines = [line for line in errors.strip().splitlines() if line.strip()]
         return Cost(trial, Outcome.FAILED, lines[-1] if lines else f"exit {child.returncode}")

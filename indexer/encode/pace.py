@@ -42,7 +42,16 @@ def measure_pace(encoder: str, precision: str, texts: Sequence[str], *, seconds:
     with TemporaryDirectory(prefix="longdoc-pace-") as name:
         folder = Path(name)
         (folder / "texts.json").write_text(json.dumps(list(texts)), encoding="utf-8")
-        command = [sys.executable, "-m", "indexer.encode.pace", encoder, precision, name]
+        command = [
+            sys.executable,
+            "-W",
+            "ignore::RuntimeWarning:runpy",
+            "-m",
+            "indexer.encode.pace",
+            encoder,
+            precision,
+            name,
+        ]
         try:
             result = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
         except subprocess.TimeoutExpired as error:

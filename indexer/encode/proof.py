@@ -54,7 +54,7 @@ class Proof:
 
 def prove(encoder: str, *, seconds: float = 300.0) -> Proof:
     """Run the proof in a process of its own. Raises EncoderError with what went wrong there."""
-    command = [sys.executable, "-m", "indexer.encode.proof", encoder]
+    command = [sys.executable, "-W", "ignore::RuntimeWarning:runpy", "-m", "indexer.encode.proof", encoder]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
