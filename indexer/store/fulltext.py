@@ -45,8 +45,10 @@ class FullText(Part):
             sql = f"SELECT rowid, rank FROM {table} WHERE {table} MATCH ? ORDER BY rank LIMIT ?"
             rows = self._connections.rows(sql, [match, limit])
         else:
+            # The plus keeps SQLite from looking every allowed chunk up in the full-text table, one by one: with half of
+            # 100,000 chunks allowed that took 22 s, so it takes 0.05.
             sql = (
-                f"SELECT rowid, rank FROM {table} WHERE {table} MATCH ? AND rowid IN "
+                f"SELECT rowid, rank FROM {table} WHERE {table} MATCH ? AND +rowid IN "
                 "(SELECT c.id FROM json_each(?) j CROSS JOIN chunks c ON c.document_id = j.value AND c.recipe_id = ?) "
                 "ORDER BY rank LIMIT ?"
             )
