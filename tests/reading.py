@@ -35,13 +35,15 @@ class Seen:
     first_seen: dict[int, float]
 
 
-def read(place: Path, stop: Any, out: Any) -> None:
+def read(place: Path, ready: Any, stop: Any, out: Any) -> None:
     """Ask for the newest documents until told to stop."""
     searches, faults, first_seen, newest = 0, [], {}, 0
     encoder = FakeEncoder()
     with Library.open(place / "library", settings(place), encoder=encoder) as library:
+        ready.release()
         while not stop.is_set():
-            for number in (newest + 1, newest, max(newest - ALIVE // 2, 0)):
+            # A reader that was held up looks further ahead: what came next may be gone already.
+            for number in (newest + 1, newest + ALIVE // 2, newest, max(newest - ALIVE // 2, 0)):
                 try:
                     found = answers(library, encoder, number)
                 except Exception as error:  # whatever it is, the test tells of it
@@ -73,12 +75,14 @@ def answers(library: Library, encoder: FakeEncoder, number: int) -> list[str]:
 
 def play(place: Path, seconds: float, readers: int = 8) -> tuple[list[Seen], dict[int, float]]:
     """Let readers read while documents come and go; what they saw, and when each document was committed."""
-    stop, out = CONTEXT.Event(), CONTEXT.Queue()
+    ready, stop, out = CONTEXT.Semaphore(0), CONTEXT.Event(), CONTEXT.Queue()
     committed: dict[int, float] = {}
     with make_library(place) as library:
-        processes = [CONTEXT.Process(target=read, args=(place, stop, out)) for _ in range(readers)]
+        processes = [CONTEXT.Process(target=read, args=(place, ready, stop, out)) for _ in range(readers)]
         for process in processes:
             process.start()
+        for _ in processes:
+            assert ready.acquire(timeout=120), "a reader did not start"
         made: list[int] = []
         until = time.monotonic() + seconds
         while time.monotonic() < until:

@@ -22,6 +22,7 @@ class Outcome:
 
     @property
     def json(self) -> Any:
+        assert self.out, f"nothing was printed; exit code {self.code}: {self.err}"
         return json.loads(self.out)
 
 
