@@ -24,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from indexer import faults
+from indexer.datatypes import StoredDocument
 from indexer.ingest import AddOptions, Listener, add, run as ingest_run, sync
 from indexer.library import Library
 from indexer.lock import writer_lock
 from indexer.parse import Member, ReadOptions
+from indexer.parse.registry import known_formats
 from indexer.settings import Settings
 from indexer.store import Store, check_copy, is_library, schema
 from indexer.upkeep import Severity, backup, export_library, import_library, prune, reindex, restore, verify
@@ -248,12 +250,19 @@ def assert_whole(world: World, before: dict[str, str], concerns: frozenset[str],
         wrong = [one for one in wrong if "cut by another version" not in one]
         assert not wrong, wrong
         now = {Path(path).name: store.text(one.id) for one in store.documents() for path in one.paths}
-        assert set(now.values()) <= texts, "a document is visible that is no version of any file"
+        strange = [one for one in store.documents() if store.text(one.id) not in texts]
+        assert not strange, f"visible, but no version of any file: {'; '.join(map(described, strange))}"
         kept = {name: text for name, text in before.items() if name not in concerns}
         assert kept.items() <= now.items(), f"lost: {kept.keys() - now.keys()}"
         for document in store.documents():
             assert_found(library, document.id)
         assert (library.vectors.ids == store.chunk_ids()).all()
+
+
+def described(document: StoredDocument) -> str:
+    """A document in one line; a file that could not be read is told from a document that is half made."""
+    names = ", ".join(Path(path).name for path in document.paths) or "at no path"
+    return f"{names} ({document.status}: {document.reason or f'{document.chars} characters'})"
 
 
 def assert_found(library: Library, document_id: int) -> None:
@@ -292,6 +301,8 @@ def child(operation: str, place: Path, kill_at: int, told: Any) -> None:
     told.send(moments)
 
 
+# Every process is forked with the readers in it: one that imported them later would read by a tree changed meanwhile.
+known_formats()
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.killing", "sqlite_utils", "faiss", "indexer.search.means"])
 

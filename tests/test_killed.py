@@ -1,6 +1,7 @@
 import pytest
 
-from tests.killing import OPERATIONS, Killer
+from indexer.ingest import Listener, add
+from tests.killing import OPERATIONS, OPTIONS, Killer, assert_whole, without_workers
 
 
 @pytest.fixture(scope="module")
@@ -20,3 +21,12 @@ def test_a_kill_at_a_named_moment_loses_nothing(killer, operation):
 @pytest.mark.parametrize("operation", ["add", "sync", "reindex", "restore"])
 def test_a_kill_at_any_time_loses_nothing(killer, operation):
     killer.round(operation, after=0.4 * killer.of(operation).seconds)
+
+
+def test_a_file_that_could_not_be_read_is_told_from_a_document_half_made(killer):
+    world = killer.world("backup")
+    (world.folder / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing more")
+    with without_workers(), world.open(write=True) as library:
+        add(library, [world.folder], OPTIONS, Listener())
+    with pytest.raises(AssertionError, match=r"no version of any file: broken\.pdf \(failed: .+\)"):
+        assert_whole(world, {}, frozenset(), killer.texts)
