@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from indexer import encode
 from indexer.chunk import chunk_pages
 from indexer.datatypes import Chunk, Document, Encoder, OffsetMap, Page, Span, Status, text_hash
-from indexer.encode import describe_encoder
 from indexer.evaluate.collection import Collection, SourceDocument
 from indexer.evaluate.remembering import RememberingEncoder
 from indexer.library import Library
@@ -63,7 +63,9 @@ def collection_library(
     It is kept in the cache, unless a ``directory`` is given. Embeddings that ``known`` has are taken from there.
     """
     if directory is None:
-        fingerprint = encoder.fingerprint if encoder else describe_encoder(settings.encoder, settings).fingerprint
+        fingerprint = (
+            encoder.fingerprint if encoder else encode.describe_encoder(settings.encoder, settings).fingerprint
+        )
         directory = library_directory(settings, collection, fingerprint)
     directory.mkdir(parents=True, exist_ok=True)
     settings = replace(settings, library=directory)

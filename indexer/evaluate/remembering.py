@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from indexer import encode
 from indexer.datatypes import EncodedBatch, Encoder, Matrix, text_hash
-from indexer.encode import describe_encoder, load_encoder
 from indexer.settings import Settings
 
 
@@ -20,7 +20,7 @@ class RememberingEncoder:
         self._settings = settings
         self._path = path
         self._encoder = encoder
-        self._described = encoder or describe_encoder(settings.encoder, settings)
+        self._described = encoder or encode.describe_encoder(settings.encoder, settings)
         self._queries = self._read()
 
     @property
@@ -87,5 +87,5 @@ class RememberingEncoder:
 
     def _loaded(self) -> Encoder:
         if self._encoder is None:
-            self._encoder = load_encoder(self._settings.encoder, settings=self._settings)
+            self._encoder = encode.load_encoder(self._settings.encoder, settings=self._settings)
         return self._encoder

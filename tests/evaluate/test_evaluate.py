@@ -152,9 +152,9 @@ def test_missing_parts_are_named(tmp_path: Path, folder: Path) -> None:
 
 def test_the_verb_prints_the_contract(folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = FakeEncoder(256)
-    monkeypatch.setattr("indexer.evaluate.building.describe_encoder", lambda *_: encoder)
-    monkeypatch.setattr("indexer.evaluate.remembering.describe_encoder", lambda *_: encoder)
-    monkeypatch.setattr("indexer.evaluate.remembering.load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr("indexer.encode.describe_encoder", lambda *_: encoder)
+    monkeypatch.setattr("indexer.encode.describe_encoder", lambda *_: encoder)
+    monkeypatch.setattr("indexer.encode.load_encoder", lambda *_, **__: encoder)
     monkeypatch.setenv("LONGDOC_CACHE", str(settings.cache))
     result = CliRunner().invoke(longdoc, ["evaluate", str(folder), "--json", "--against", "lexical", "--per-query"])
     assert result.exit_code == 0, result.output
