@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lxml import etree
 
-from indexer.datatypes import Status
 from indexer.parse.blocks import Block, stretches
-from indexer.parse.encoding import file_encoding
-from indexer.parse.model import Facts, Format, RawPage, Sample, UnreadableError
+from indexer.parse.formats.text import decoded
+from indexer.parse.model import Facts, Format, RawPage, Sample
 from indexer.parse.options import ReadOptions
 
 _SKIPPED = frozenset(
@@ -27,7 +25,6 @@ _BLOCKS = frozenset(
     )
 )
 _VOID = frozenset(re.findall(r"\w+", "area base br col embed hr img input link meta param source track wbr"))
-_READ_BYTES = 1 << 16
 _TAG = re.compile(r"<(?:!doctype html|html|head|body|title|table|div|p|h[1-6]|meta|a |br)\b", re.IGNORECASE)
 
 
@@ -162,20 +159,8 @@ def html_blocks(pieces: Iterator[str], facts: Facts) -> Iterator[Block]:
     yield from target.take()
 
 
-def _pieces(path: Path, facts: Facts) -> Iterator[str]:
-    name = file_encoding(path)
-    if name is None:
-        raise UnreadableError(Status.UNSUPPORTED, "the content is not text")
-    decoder = codecs.getincrementaldecoder(name)("replace")
-    with path.open("rb") as file:
-        while piece := file.read(_READ_BYTES):
-            text = decoder.decode(piece)
-            facts.lost_chars += text.count("\ufffd")
-            yield text
-
-
 def _extract(path: Path, options: ReadOptions, facts: Facts) -> Iterator[RawPage]:
-    yield from stretches(html_blocks(_pieces(path, facts), facts))
+    yield from stretches(html_blocks(decoded(path, facts), facts))
 
 
 def _recognise(sample: Sample) -> int:
