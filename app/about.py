@@ -136,7 +136,7 @@ def ledger(document: StoredDocument) -> None:
         (say("ledger.size"), say("ledger.sizes", chars=f"{document.chars:,}", chunks=f"{document.chunk_count:,}")),
         (say("ledger.added"), document.added[:16].replace("T", " ")),
         (say("ledger.tags"), ", ".join(document.tags)),
-        (say("ledger.remarks"), "; ".join(document.remarks)),
+        (say("ledger.remarks"), "; ".join((*document.outdated, *document.remarks))),
         (say("ledger.paths"), "\n".join(components.shown_path(path) for path in document.paths)),
     ]
     shown = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in rows if value)

@@ -255,7 +255,10 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as the library keeps it."""
+    """A document as the library keeps it.
+
+    ``outdated`` tells of paths where a newer version lies that could not be read: this is the one before.
+    """
 
     id: int
     sha256: str
@@ -279,6 +282,7 @@ class StoredDocument:
     tags: tuple[str, ...]
     added: str
     seconds: float
+    outdated: tuple[str, ...] = ()
 
     @property
     def display_title(self) -> str:

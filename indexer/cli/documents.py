@@ -41,7 +41,7 @@ def list_command(context: Context, statuses: tuple[str, ...], tags: tuple[str, .
             [
                 (
                     str(document.id),
-                    document.status.value,
+                    document.status.value + (" (outdated)" if document.outdated else ""),
                     "-" if document.page_count is None else str(document.page_count),
                     str(document.chunk_count),
                     percent(document.coverage) if document.status.searchable else "-",
@@ -146,6 +146,7 @@ def document_json(document: StoredDocument) -> dict[str, Any]:
         "bytes": document.bytes,
         "sha256": document.sha256,
         "remarks": list(document.remarks),
+        "outdated": list(document.outdated),
         "tags": list(document.tags),
         "added": document.added,
         "seconds": round(document.seconds, 3),
@@ -177,6 +178,7 @@ def _ledger(document: StoredDocument) -> list[tuple[str, str]]:
         ("read", f"{percent(document.coverage)} ({pages}{document.chars:,} characters)"),
         ("unread", "pages " + ranges(document.unread_pages) if document.unread_pages else ""),
         ("chunks", f"{document.chunk_count:,} of {document.tokens:,} tokens in all"),
+        *[("outdated", sentence) for sentence in document.outdated],
         *[("remark", remark) for remark in document.remarks],
         ("author", document.author or ""),
         ("created", document.created or ""),

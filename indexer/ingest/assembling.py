@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from indexer.datatypes import Document, FileReport, Status, Vector
 from indexer.ingest.encoding import Credits, Encoded, Lookahead, Text
 from indexer.ingest.events import Closed, DocumentPart, Stages, Task
+from indexer.ingest.failing import Kept, keep_failure
 from indexer.ingest.progress import Meter
 from indexer.ingest.reading import CHANGED
 from indexer.pooling import DocumentPooling
@@ -156,40 +157,40 @@ class Assembler:
             read = replace(read, status=Status.EMPTY, reason=read.reason or "there is no text in it")
         stages = replace(closed.stages, encode=document.encode_seconds, store=document.store_seconds)
         if read.status.searchable:
-            document_id = self._writer(document).finish(
-                read,
-                document.pooling.embedding,
-                seconds=stages.total,
-                files=[task.file for task in (document.task, *document.copies)],
-                replaces=document.task.document_id,
+            kept = Kept(
+                self._writer(document).finish(
+                    read,
+                    document.pooling.embedding,
+                    seconds=stages.total,
+                    files=[document.task.file],
+                    replaces=document.task.document_id,
+                ),
+                read.reason,
             )
         else:
             self.abandon(document)
-            document_id = self._record(document, read)
+            kept = self._fail(document, read)
         stages = replace(stages, store=stages.store + time.perf_counter() - started)
-        self._finished(document, _report(document, read, document_id, stages), stages)
+        self._finished(document, _report(document, read, kept, stages), stages)
 
     def abandon(self, document: OpenDocument) -> None:
         """Forget what was written of a document; its embeddings stay for the next run."""
         if document.writer is not None:
             document.writer.abandon()
 
-    def _record(self, document: OpenDocument, read: Document) -> int:
+    def _fail(self, document: OpenDocument, read: Document) -> Kept:
         """Keep why a document has no text. One that changed under the reader is looked at again by the next run."""
-        task = document.task.unsettled if read.reason == CHANGED else document.task
-        sha256 = None if read.reason == CHANGED else document.sha256
-        document_id = self._store.record_failure(read, task.file, sha256, replaces=task.document_id)
-        for copy in document.copies:
-            self._store.link(copy.file, document_id)
-        return document_id
+        if read.reason == CHANGED:
+            return keep_failure(self._store, document.task.unsettled, read)
+        return keep_failure(self._store, document.task, read, document.sha256)
 
 
-def _report(document: OpenDocument, read: Document, document_id: int, stages: Stages) -> FileReport:
+def _report(document: OpenDocument, read: Document, kept: Kept, stages: Stages) -> FileReport:
     return FileReport(
         path=document.task.file.path,
         status=read.status,
-        reason=read.reason,
-        document_id=document_id,
+        reason=kept.reason,
+        document_id=kept.document_id,
         pages=read.page_count,
         chars=document.chars,
         chunks=document.chunks,

@@ -31,6 +31,7 @@ from indexer.ingest.events import (
     Task,
     Twin,
 )
+from indexer.ingest.failing import keep_failure
 from indexer.ingest.progress import Meter
 from indexer.ingest.reading import FileReader, ReadPlan
 from indexer.store import Store
@@ -48,7 +49,15 @@ class _File:
 
     left: int = 0
     read: bool = False
-    member: tuple[Task, int] | None = None
+    member: Task | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A document that is dealt with: as it was read, and what was told of it. Its copies share that."""
+
+    read: Document
+    report: FileReport
 
 
 class Pipeline:
@@ -68,7 +77,7 @@ class Pipeline:
         self._lookahead, self._credit = Lookahead(), Credits(AHEAD)
         self._assembler = Assembler(store, self._lookahead, self._credit, meter, self._finished)
         self._current: OpenDocument | None = None
-        self._by_sha: dict[str, OpenDocument | FileReport] = {}
+        self._by_sha: dict[str, OpenDocument | _Ended] = {}
         self._files: dict[str, _File] = {}
 
     @property
@@ -157,10 +166,11 @@ class Pipeline:
         self._files.setdefault(task.on_disk, _File()).left += 1
 
     def _finished(self, document: OpenDocument, report: FileReport, stages: Stages) -> None:
-        self._by_sha[document.sha256] = report
+        assert document.closed is not None, "a document ends after its last part"
+        ended = self._by_sha[document.sha256] = _Ended(document.closed.document, report)
         self._done(document.task, report, stages)
         for task in document.copies:
-            self._done(task, _same(task, report), Stages())
+            self._copy(task, document.sha256, ended)
 
     def _known(self, task: Task, document_id: int) -> None:
         """A file whose bytes the library has: record where it lies."""
@@ -191,27 +201,38 @@ class Pipeline:
         if isinstance(first, OpenDocument):
             first.copies.append(task)
         else:
-            if first.document_id is not None:
-                self._store.link(task.file, first.document_id)
-            self._done(task, _same(task, first), Stages())
+            self._copy(task, sha256, first)
+
+    def _copy(self, task: Task, sha256: str, first: _Ended) -> None:
+        """A file with the bytes of one that is dealt with: it has the same document, or failed in the same way."""
+        report = replace(first.report, path=task.file.path, seconds=0.0)
+        if report.status.searchable:
+            assert report.document_id is not None, "what is searchable is stored"
+            self._store.link(task.file, report.document_id)
+            report = replace(report, reason=f"the same content as {first.report.path}")
+        else:
+            kept = keep_failure(self._store, task, first.read, sha256, twin_id=report.document_id)
+            report = replace(report, document_id=kept.document_id, reason=kept.reason)
+        self._done(task, report, Stages())
 
     def _refused(self, event: Refused) -> None:
         """A file whose bytes could not be had. Permissions and the like may change: it is tried again every time."""
         task, document_id = event.task, None
+        reason: str | None = event.reason
         if event.vanished:
             self._store.unlink(task.file.path)
         else:
             document = Document("", event.status, event.reason, coverage=0.0)
-            kept = task.unsettled if event.passing else task
-            document_id = self._store.record_failure(document, kept.file, replaces=task.document_id)
-        self._done(task, FileReport(task.file.path, event.status, event.reason, document_id), Stages())
+            kept = keep_failure(self._store, task.unsettled if event.passing else task, document)
+            document_id, reason = kept.document_id, kept.reason
+        self._done(task, FileReport(task.file.path, event.status, reason, document_id), Stages())
 
     def _done(self, task: Task, report: FileReport, stages: Stages) -> None:
         self._report(report, stages)
         file = self._files[task.on_disk]
         file.left -= 1
         if task.container is not None and file.member is None and report.document_id is not None:
-            file.member = (task, report.document_id)
+            file.member = task
         self._settle(task)
 
     def _settle(self, task: Task) -> None:
@@ -220,8 +241,7 @@ class Pipeline:
         if file.left or not file.read:
             return
         if file.member is not None:
-            member, document_id = file.member
-            self._store.link(member.settled.file, document_id)
+            self._store.looked_into(file.member.settled.file)
         self._meter.finished(task)
         del self._files[task.on_disk]
 
@@ -231,8 +251,3 @@ class Pipeline:
             if isinstance(document, OpenDocument):
                 with suppress(LibraryError):  # the disk may be full: the next writer drops what is half written, too
                     self._assembler.abandon(document)
-
-
-def _same(task: Task, first: FileReport) -> FileReport:
-    reason = first.reason if not first.status.searchable else f"the same content as {first.path}"
-    return replace(first, path=task.file.path, reason=reason, seconds=0.0)

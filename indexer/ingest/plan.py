@@ -6,8 +6,9 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from indexer.datatypes import FileReport, Status
+from indexer.datatypes import FileReport, Status, StoredDocument
 from indexer.ingest.events import Task
+from indexer.ingest.failing import STAYS
 from indexer.ingest.scan import Scan
 from indexer.store import FoundFile, Source, Store, StoredFile
 
@@ -52,7 +53,12 @@ def make_plan(store: Store, roots: Sequence[str], found: Scan, again: frozenset[
     unchanged: list[StoredFile] = []
     for file in found.files:
         known = recorded.get(file.path, [])
-        if known and all(_is_as_it_was(one, file) and one.document_id not in retried for one in known):
+        if known and all(
+            _is_as_it_was(one, file)
+            and one.document_id not in retried
+            and (one.unread is None or one.unread.status not in again)
+            for one in known
+        ):
             unchanged.extend(known)
             continue
         document_id = next((one.document_id for one in known if one.path == file.path), None)
@@ -120,17 +126,24 @@ def _gone(
     return tuple(gone.values()), tuple(warnings)
 
 
+def _standing(file: StoredFile, document: StoredDocument) -> str | None:
+    """What is to be said of a file that did not change since it was looked into."""
+    if file.unread is not None:
+        return f"{file.unread.status}: {file.unread.reason}{STAYS}"
+    told = document.status not in (Status.INDEXED, Status.EMPTY)
+    return f"{document.status}: {document.reason}" if told else None
+
+
 def _unchanged_reports(store: Store, files: Sequence[StoredFile]) -> tuple[FileReport, ...]:
     documents = store.documents_by_id({file.document_id for file in files})
     reports = []
     for file in files:
         document = documents[file.document_id]
-        told = document.status not in (Status.INDEXED, Status.EMPTY)
         reports.append(
             FileReport(
                 path=file.path,
                 status=Status.UNCHANGED,
-                reason=f"{document.status}: {document.reason}" if told else None,
+                reason=_standing(file, document),
                 document_id=document.id,
                 pages=document.page_count,
                 chars=document.chars,

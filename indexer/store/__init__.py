@@ -14,6 +14,7 @@ from indexer.store.records import (
     StoredPage,
     StoredRecipe,
     StoredRun,
+    UnreadVersion,
 )
 from indexer.store.upkeep import Pruned, check_copy
 from indexer.store.writers import DocumentWriter, RecipeWriter
@@ -36,6 +37,7 @@ __all__ = [
     "StoredPage",
     "StoredRecipe",
     "StoredRun",
+    "UnreadVersion",
     "check_copy",
     "is_library",
     "is_outdated",

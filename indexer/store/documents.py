@@ -11,12 +11,17 @@ import numpy as np
 from indexer.datatypes import Ids, Matrix, Status, StoredDocument
 from indexer.errors import DocumentNotFoundError
 from indexer.store.part import Part
-from indexer.store.records import Counts, DocumentFilter, Source, StoredFile, StoredRun
+from indexer.store.records import Counts, DocumentFilter, Source, StoredFile, StoredRun, UnreadVersion
 from indexer.store.values import json_ids, pack_path, stored_document, to_ids, unpack_path, unpack_rows
 
 _COLUMNS = (
     "SELECT d.*, coalesce(i.tokens, 0) AS tokens, coalesce(i.chunk_count, 0) AS chunk_count FROM documents d "
     "LEFT JOIN indexed i ON i.document_id = d.id AND i.recipe_id = :recipe WHERE d.visible = 1"
+)
+
+
+_FILES = (
+    "SELECT files.*, u.status AS unread, u.reason AS unread_reason FROM files LEFT JOIN unread_versions u USING (path)"
 )
 
 
@@ -53,17 +58,20 @@ class DocumentReader(Part):
             ).fetchall()
             paths: dict[int, list[str]] = {row["id"]: [] for row in rows}
             tags: dict[int, list[str]] = {row["id"]: [] for row in rows}
-            for document_id, path in connection.execute(
-                "SELECT document_id, path FROM files WHERE document_id IN (SELECT value FROM json_each(?))", [listed]
+            outdated: dict[int, list[str]] = {row["id"]: [] for row in rows}
+            for row in connection.execute(
+                f"{_FILES} WHERE document_id IN (SELECT value FROM json_each(?)) ORDER BY path", [listed]
             ):
-                if document_id in paths:
-                    paths[document_id].append(unpack_path(path))
+                if row["document_id"] in paths:
+                    file = _stored_file(row)
+                    paths[file.document_id].append(file.path)
+                    outdated[file.document_id].extend(_outdated(file))
             for document_id, name in connection.execute(
                 "SELECT document_id, name FROM tags WHERE document_id IN (SELECT value FROM json_each(?))", [listed]
             ):
                 if document_id in tags:
                     tags[document_id].append(name)
-        return {row["id"]: stored_document(row, paths[row["id"]], tags[row["id"]]) for row in rows}
+        return {row["id"]: stored_document(row, paths[row["id"]], tags[row["id"]], outdated[row["id"]]) for row in rows}
 
     def document_ids(self) -> Ids:
         """The ids of all documents, ascending."""
@@ -81,15 +89,15 @@ class DocumentReader(Part):
 
     def file(self, path: str) -> StoredFile | None:
         """What was recorded of the file at this path."""
-        row = self._connections.row("SELECT * FROM files WHERE path = ?", [pack_path(path)])
+        row = self._connections.row(f"{_FILES} WHERE path = ?", [pack_path(path)])
         return None if row is None else _stored_file(row)
 
     def files(self, source_id: int | None = None) -> Iterator[StoredFile]:
         """Every recorded file, by path; of one source only when it is named."""
-        sql = "SELECT * FROM files ORDER BY path"
+        sql = f"{_FILES} ORDER BY path"
         parameters: list[Any] = []
         if source_id is not None:
-            sql, parameters = "SELECT * FROM files WHERE source_id = ? ORDER BY path", [source_id]
+            sql, parameters = f"{_FILES} WHERE source_id = ? ORDER BY path", [source_id]
         return (_stored_file(row) for row in self._connections.rows(sql, parameters))
 
     def sources(self) -> list[Source]:
@@ -151,7 +159,16 @@ class DocumentReader(Part):
 
 
 def _stored_file(row: Any) -> StoredFile:
-    return StoredFile(unpack_path(row["path"]), row["document_id"], row["source_id"], row["size"], row["mtime_ns"])
+    unread = None if row["unread"] is None else UnreadVersion(Status(row["unread"]), row["unread_reason"])
+    return StoredFile(
+        unpack_path(row["path"]), row["document_id"], row["source_id"], row["size"], row["mtime_ns"], unread
+    )
+
+
+def _outdated(file: StoredFile) -> Iterator[str]:
+    if file.unread is not None:
+        why = file.unread.reason or file.unread.status.value
+        yield f"{file.path} has changed since, and could not be read: {why}"
 
 
 def _conditions(wanted: DocumentFilter) -> Iterator[tuple[str, list[Any]]]:

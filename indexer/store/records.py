@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from indexer.datatypes import OffsetMap, Recipe, Span, Vector
+from indexer.datatypes import OffsetMap, Recipe, Span, Status, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +19,23 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadVersion:
+    """Why what lies at a path now could not be read, where the document is that of the version before."""
+
+    status: Status
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredFile:
-    """Where a document lies: one path of perhaps several, as it was when it was last read."""
+    """Where a document lies: one path of perhaps several, as it was when it was last looked into."""
 
     path: str
     document_id: int
     source_id: int | None
     size: int
     mtime_ns: int
+    unread: UnreadVersion | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import sqlite3
 from indexer.errors import LibraryError
 from indexer.faults import fault_point
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """The number of migrations below; kept in ``PRAGMA user_version`` so that a look at it needs no migration library."""
 
 APPLICATION_ID = 0x4C6F6E67
@@ -186,6 +186,14 @@ CREATE TABLE runs (
 );
 """
 
+_UNREAD_VERSIONS = """
+CREATE TABLE unread_versions (
+  path BLOB PRIMARY KEY REFERENCES files (path) ON DELETE CASCADE,
+  status TEXT NOT NULL,
+  reason TEXT
+) WITHOUT ROWID;
+"""
+
 
 def lexical_table(recipe_id: int) -> str:
     """The name of a recipe's full-text table; its row ids are chunk ids."""
@@ -255,4 +263,4 @@ def migrate(connection: sqlite3.Connection) -> list[str]:
     return done
 
 
-_SCRIPTS: tuple[str, ...] = (_INITIAL, _RUNS)
+_SCRIPTS: tuple[str, ...] = (_INITIAL, _RUNS, _UNREAD_VERSIONS)

@@ -131,7 +131,9 @@ def document_columns(document: Document) -> dict[str, Any]:
     }
 
 
-def stored_document(row: sqlite3.Row, paths: Iterable[str], tags: Iterable[str]) -> StoredDocument:
+def stored_document(
+    row: sqlite3.Row, paths: Iterable[str], tags: Iterable[str], outdated: Iterable[str] = ()
+) -> StoredDocument:
     """A row of documents (with what is indexed of it) as the shared type."""
     return StoredDocument(
         id=row["id"],
@@ -156,6 +158,7 @@ def stored_document(row: sqlite3.Row, paths: Iterable[str], tags: Iterable[str])
         tags=tuple(sorted(tags)),
         added=row["added"],
         seconds=row["seconds"],
+        outdated=tuple(outdated),
     )
 
 

@@ -19,12 +19,13 @@ from indexer.store.changes import (
     show_or_join,
 )
 from indexer.store.part import Part
-from indexer.store.records import FoundFile
+from indexer.store.records import FoundFile, UnreadVersion
 from indexer.store.values import (
     document_columns,
     now,
     pack_path,
     pack_rows,
+    storable,
 )
 from indexer.store.writers import DocumentWriter, in_turns, known_hashes
 
@@ -109,6 +110,25 @@ class Writing(Part):
                 hand_over(connection, old[0], document_id)
             bump_generation(connection)
             fault_point("store.link")
+
+    def keep_version(self, file: FoundFile, document_id: int, unread: UnreadVersion) -> None:
+        """Record that what lies at a path now could not be read: the document that was read before stays there."""
+        with self._connections.writing() as connection:
+            link_files(connection, document_id, [file])
+            connection.execute(
+                "INSERT INTO unread_versions (path, status, reason) VALUES (?, ?, ?)",
+                [pack_path(file.path), unread.status.value, storable(unread.reason)],
+            )
+            bump_generation(connection)
+            fault_point("store.version")
+
+    def looked_into(self, file: FoundFile) -> None:
+        """Record a file's size and time of change, by which the next run knows that it need not look again."""
+        with self._connections.writing() as connection:
+            connection.execute(
+                "UPDATE files SET size = ?, mtime_ns = ? WHERE path = ?",
+                [file.size, file.mtime_ns, pack_path(file.path)],
+            )
 
     def unlink(self, path: str) -> int | None:
         """Forget a path; when it was its document's last the document goes too and its id is returned."""

@@ -156,7 +156,7 @@ def _document_fields(library: Library, document: StoredDocument) -> dict[str, An
         {
             "path": file.path,
             "size": file.size,
-            "mtime_ns": file.mtime_ns,
+            "mtime_ns": 0 if file.unread else file.mtime_ns,  # what could not be read is looked into again
             "source": None if file.source_id is None else sources[file.source_id],
         }
         for file in (store.file(path) for path in document.paths)

@@ -161,6 +161,9 @@ def _files(library: Library) -> Iterator[Finding]:
         path = Path(file.path)
         if any(path.is_relative_to(source) for source in missing):
             continue
+        if file.unread is not None:
+            why = f"could not be read ({file.unread.reason or file.unread.status})"
+            yield Finding(Severity.NOTE, f"{path} has changed and {why}; the version before is kept", file.document_id)
         try:
             status = path.stat()
         except OSError:
