@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
 
 import streamlit as st
 
@@ -35,7 +36,7 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
     }
     event = st.dataframe(
         columns,
-        key="shelf",
+        key=f"shelf_{_mark(shown)}",
         hide_index=True,
         on_select="rerun",
         selection_mode="multi-row",
@@ -53,6 +54,11 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
     )
     rows = event.selection.rows if hasattr(event, "selection") else []
     return [shown[row] for row in rows if row < len(shown)]
+
+
+def _mark(shown: Sequence[StoredDocument]) -> str:
+    """A key of these rows alone: Streamlit keeps a choice by row number, which would pass on to another document."""
+    return blake2b(",".join(str(document.id) for document in shown).encode(), digest_size=8).hexdigest()
 
 
 def _filtered(documents: Sequence[StoredDocument]) -> list[StoredDocument]:

@@ -161,7 +161,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ledger.paths": ("Where it lies", "所在位置"),
     # the library
     "library.none_match": ("No document matches this filter.", "没有符合筛选条件的文档。"),
-    "library.table": ("{count} documents with their status", "{count} 篇文档及其状态"),
+    "library.table": ("Documents with their status: {count}", "文档及其状态：{count}"),
     "library.filter": ("Filter by title, path or tag", "按标题、路径或标签筛选"),
     "library.choose": (
         "Choose documents at the left edge of the table to open, search, tag or remove them.",

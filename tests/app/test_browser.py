@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect, sync_playwright
 
 from tests.app.browsing import CHROMIUM, FLAGS, PATIENCE, Seen, longdoc, opened, served, settled, tiny_pdf
 from tests.app.conftest import HOSTILE
@@ -188,14 +189,40 @@ def test_a_folder_is_added_watched_over_a_reload_and_a_document_removed(visit, h
     settled(page)
     page.get_by_label("Filter by title, path or tag").fill("minutes-2")
     page.get_by_label("Filter by title, path or tag").press("Enter")
-    settled(page)
-    box = page.locator("[data-testid=stDataFrame]").bounding_box()
-    page.mouse.click(box["x"] + 16, box["y"] + 38 + 18)
+    choose_first(page, shown=1)
     page.get_by_role("button", name="Remove", exact=True).click()
     expect(page.get_by_role("dialog")).to_contain_text("The files on disk stay as they are")
     page.get_by_role("button", name="Remove 1").click()
     expect(page.get_by_text("No document matches this filter.")).to_be_visible()
     assert (more / "minutes-2.txt").exists()
+
+
+def test_another_filter_forgets_what_was_chosen_so_that_no_other_row_is_removed(visit):
+    page = visit("/library")
+    box = page.get_by_label("Filter by title, path or tag")
+    box.fill("pump")
+    box.press("Enter")
+    choose_first(page, shown=1)
+    expect(page.get_by_role("button", name="Remove", exact=True)).to_be_visible()
+    box.fill("hostile")
+    box.press("Enter")
+    page.get_by_role("region", name="Documents with their status: 1", exact=True).wait_for()
+    expect(page.get_by_role("button", name="Remove", exact=True)).to_have_count(0)
+
+
+def choose_first(page, shown: int) -> None:
+    """Click the first row's box in the table once it has `shown` rows, again while the table was still being drawn."""
+    table = page.get_by_role("region", name=f"Documents with their status: {shown}", exact=True)
+    table.wait_for()
+    remove = page.get_by_role("button", name="Remove", exact=True)
+    for _ in range(8):
+        settled(page)
+        table.scroll_into_view_if_needed()
+        table.click(position={"x": 16, "y": 38 + 18})
+        with suppress(TimeoutError):
+            remove.wait_for(timeout=PATIENCE / 8)
+            return
+    raise AssertionError("the first row could not be chosen")
 
 
 def test_a_path_outside_the_allowed_folders_is_refused(visit):
