@@ -11,6 +11,7 @@ import re
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -64,7 +65,7 @@ def load_settings() -> Settings:
 
     Raises SettingsError, naming the setting and where it was set, when a value cannot be used.
     """
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "library": platformdirs.user_data_path(APPLICATION) / "library",
         "cache": platformdirs.user_cache_path(APPLICATION),
     }
@@ -80,7 +81,7 @@ def load_settings() -> Settings:
     for name, kind in kinds.items():
         if (value := os.environ.get(f"LONGDOC_{name.upper()}")) is not None:
             values[name] = _convert(name, value, kind, f"the environment variable LONGDOC_{name.upper()}")
-    return Settings(**values)  # type: ignore[arg-type]  # every value went through _convert
+    return Settings(**values)
 
 
 def _read_file(path: Path) -> dict[str, object]:

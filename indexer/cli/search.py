@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _SHOWN = 480
-_MARK = {"bold": True, "fg": "yellow"}
 
 
 @click.command("search")
@@ -183,7 +182,7 @@ def _marked(line: str, marks: list[tuple[int, int]]) -> str:
     for start, end in marks:
         start, end = max(start, place), min(end, len(line))
         if start < end:
-            parts += [line[place:start], click.style(line[start:end], **_MARK)]  # type: ignore[arg-type]  # bold, fg
+            parts += [line[place:start], click.style(line[start:end], bold=True, fg="yellow")]
             place = end
     return "".join([*parts, line[place:]])
 

@@ -76,7 +76,7 @@ class RememberingEncoder:
             self.encode_query(texts)
         if len(self._queries) > known:
             unfinished = self._path.with_name(f".{os.getpid()}-{self._path.name}")
-            np.savez(unfinished, **self._queries)  # type: ignore[arg-type]  # the stub takes the rows for allow_pickle
+            np.savez(unfinished, allow_pickle=False, **self._queries)
             unfinished.replace(self._path)
 
     def _read(self) -> dict[str, Matrix]:

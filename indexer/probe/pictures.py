@@ -12,6 +12,7 @@ import numpy as np
 from indexer.probe.growth import Growth
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from indexer.probe.needle import NeedleReport
@@ -61,9 +62,9 @@ def needle_picture(report: NeedleReport) -> bytes:
     return _png(figure)
 
 
-def _tick(axes: object, columns: Sequence[str], rows: Sequence[str]) -> None:
-    axes.set_xticks(np.arange(len(columns)), columns, fontsize=7)  # type: ignore[attr-defined]  # matplotlib's Axes
-    axes.set_yticks(np.arange(len(rows)), rows, fontsize=7)  # type: ignore[attr-defined]  # as above
+def _tick(axes: Axes, columns: Sequence[str], rows: Sequence[str]) -> None:
+    axes.set_xticks(np.arange(len(columns)), columns, fontsize=7)
+    axes.set_yticks(np.arange(len(rows)), rows, fontsize=7)
 
 
 def _short(length: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from indexer.datatypes import Mode
 from indexer.errors import QueryError
@@ -71,11 +72,11 @@ def _with(wanted: DocumentFilter, name: str, field: str, value: str) -> Document
     if name in ("date_from", "date_to"):
         if not is_date(value):
             raise QueryError(f"{field} wants a date such as 2024, 2024-05 or 2024-05-31, not {value!r}.")
-        changed: object = value
+        changed: Any = value
     elif name == "ids":
         if not value.isdigit():
             raise QueryError(f"{field} wants a document's number as `longdoc list` shows it, not {value!r}.")
         changed = (*wanted.ids, int(value))
     else:
         changed = (*getattr(wanted, name), language_code(value) if name == "languages" else value)
-    return replace(wanted, **{name: changed})  # type: ignore[arg-type]  # each field has the type made for it above
+    return replace(wanted, **{name: changed})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from indexer.fold import fold
 from indexer.lexical import is_unspaced, terms
@@ -105,9 +107,13 @@ def _take_field(query: Query, field: str, value: str, whole: str) -> tuple[Query
         if not is_date(value):
             sentence = f"{field}: wants a date such as 2024, 2024-05 or 2024-05-31; {value!r} was searched as text."
             return replace(query, warnings=(*query.warnings, sentence)), value
-        return replace(query, filter=replace(query.filter, **{name: value})), ""  # type: ignore[arg-type]  # _FIELDS
+        return _narrowed(query, {name: value}), ""
     values = (*getattr(query.filter, name), language_code(value) if name == "languages" else value)
-    return replace(query, filter=replace(query.filter, **{name: values})), ""  # type: ignore[arg-type]  # _FIELDS
+    return _narrowed(query, {name: values}), ""
+
+
+def _narrowed(query: Query, changed: Mapping[str, Any]) -> Query:
+    return replace(query, filter=replace(query.filter, **changed))
 
 
 def is_date(value: str) -> bool:
