@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import click
 from indexer.cli.documents import name_of
 from indexer.cli.opening import open_library
 from indexer.cli.output import ExitCode, print_json, print_table, say, shown
-from indexer.cli.waiting import progress_bar
+from indexer.cli.waiting import progress_bar, record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +62,8 @@ def clusters_command(
     from indexer.clusters import growth, plot
 
     request = _Request(**asked)
+    quiet = context.quiet or context.log_json
+    started = time.monotonic()
     if chunks:
         with open_library(context) as library:
             return _print_chunk_topics(library, request, as_json)
@@ -70,13 +73,17 @@ def clusters_command(
         months = growth(library, clustering)
     if plot_path is not None:
         plot(clustering, titles, plot_path)
-        say(f"The map is in {plot_path}.", quiet=context.quiet)
+        say(f"The map is in {plot_path}.", quiet=quiet)
+    if context.log_json:
+        counts = {"clusters": len(clustering.clusters), "documents": len(clustering.points)}
+        seconds = round(time.monotonic() - started, 3)
+        record("done", **counts, outliers=len(clustering.outliers), criterion=clustering.criterion, seconds=seconds)
     if as_json:
         print_json(_clustering_json(clustering, months))
         return ExitCode.DONE
     _print_clustering(clustering, titles)
     outliers = f"{len(clustering.outliers)} of {len(clustering.points)} documents are outliers"
-    say(f"{clustering.criterion[:1].upper()}{clustering.criterion[1:]}; {outliers}.", quiet=context.quiet)
+    say(f"{clustering.criterion[:1].upper()}{clustering.criterion[1:]}; {outliers}.", quiet=quiet)
     return ExitCode.DONE
 
 

@@ -10,7 +10,7 @@ import click
 from indexer.cli.documents import name_of
 from indexer.cli.opening import open_library
 from indexer.cli.output import ExitCode, print_json, say, shown
-from indexer.cli.waiting import progress_bar
+from indexer.cli.waiting import progress_bar, record
 
 if TYPE_CHECKING:
     from indexer.cli import Context
@@ -44,12 +44,16 @@ def duplicates_command(
     """
     from indexer.duplicates import DuplicateOptions, find_duplicates, write_csv
 
+    quiet = context.quiet or context.log_json
     with open_library(context) as library:
         with progress_bar(context) as progress:
             report = find_duplicates(library, DuplicateOptions(threshold, translations), progress)
         if csv_path is not None:
             write_csv(report, csv_path)
-            say(f"The groups are in {csv_path}.", quiet=context.quiet)
+            say(f"The groups are in {csv_path}.", quiet=quiet)
+        if context.log_json:
+            counts = {"groups": len(report.groups), "documents": report.compared, "compared_pairs": report.candidates}
+            record("done", **counts, seconds=round(report.seconds, 3))
         if as_json:
             groups = [_group_json(library, group, differences) for group in report.groups]
             boilerplate = [{"text": text.text, "documents": text.documents} for text in report.boilerplate]
@@ -69,7 +73,7 @@ def duplicates_command(
             click.echo(shown(f"Boilerplate, in {text.documents} documents: {_clipped(text.text)}"))
     say(
         f"{len(report.groups)} groups among {report.compared} documents ({report.seconds:.1f} s).",
-        quiet=context.quiet,
+        quiet=quiet,
     )
     return ExitCode.DONE
 

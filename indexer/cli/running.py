@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 import threading
@@ -18,7 +17,8 @@ import click
 import psutil
 
 from indexer.cli.documents import totals
-from indexer.cli.output import ExitCode, clipped, print_json, printable, say, shown
+from indexer.cli.output import ExitCode, clipped, print_json, say, shown
+from indexer.cli.waiting import record
 from indexer.datatypes import FileReport, RunReport, Status
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Records:
         if time.monotonic() - self._last < _RECORD_SECONDS:
             return
         self._last = time.monotonic()
-        self._write(
+        record(
             "progress",
             file=moment.path,
             files_done=moment.documents_done,
@@ -118,7 +118,7 @@ class Records:
 
     def file(self, report: FileReport, stages: Stages) -> None:
         """Write what became of a file, with the seconds of each stage and the memory in use."""
-        self._write(
+        record(
             "file",
             **_file_json(report),
             id=report.document_id,
@@ -132,13 +132,10 @@ class Records:
         """Write how the run ended."""
         whole = run_json(report)
         del whole["documents"]
-        self._write("done", **whole, stopped=report.stopped, warnings=list(report.warnings))
+        record("done", **whole, stopped=report.stopped, warnings=list(report.warnings))
 
     def close(self) -> None:
         """Nothing is open."""
-
-    def _write(self, event: str, **fields: Any) -> None:
-        click.echo(printable(json.dumps({"event": event, "time": round(time.time(), 3), **fields})), err=True)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,10 @@ def test_too_few_labels_are_refused_with_what_to_do(longdoc: Longdoc, folder: Pa
     assert (outcome.code, "at least two labels" in outcome.err) == (1, True)
     (tmp_path / "labels.csv").write_text("football0.txt\n")
     assert "row 1 needs a document and a label" in longdoc("classify", "--from", tmp_path / "labels.csv").err
+
+
+def test_another_program_can_follow_by_log_records(longdoc: Longdoc, folder: Path) -> None:
+    records = [json.loads(line) for line in longdoc("--log-json", "clusters", "-k", "3").err.splitlines()]
+    assert records[0]["event"] == "progress"
+    assert {"stage", "done", "total", "seconds", "seconds_left"} <= records[0].keys()
+    assert (records[-1]["event"], records[-1]["clusters"], records[-1]["documents"]) == ("done", 3, 24)

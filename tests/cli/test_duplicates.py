@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,14 @@ def test_a_csv_report_lists_every_file(longdoc: Longdoc, folder: Path, tmp_path:
     assert len(table) == 1 + 2 + 3
     failed = longdoc("duplicates", "--csv", tmp_path / "missing" / "report.csv")
     assert (failed.code, "cannot be written" in failed.err) == (1, True)
+
+
+def test_another_program_can_follow_by_log_records(longdoc: Longdoc, folder: Path) -> None:
+    outcome = longdoc("--log-json", "duplicates", "--json")
+    records = [json.loads(line) for line in outcome.err.splitlines()]
+    assert {record["event"] for record in records} == {"progress", "done"}
+    moments = [record for record in records if record["event"] == "progress"]
+    assert [moment["stage"] for moment in moments[:2]] == ["Reading", "Comparing"]
+    assert all(0 <= moment["done"] <= moment["total"] for moment in moments)
+    assert (records[-1]["event"], records[-1]["groups"], records[-1]["documents"]) == ("done", 2, 3)
+    assert outcome.json["documents"] == 3
