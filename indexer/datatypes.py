@@ -242,6 +242,10 @@ class Encoder(Protocol):
         """Content tokens of each text, without prompt and special tokens."""
         ...
 
+    def prepare(self) -> None:
+        """Load what encoding needs, so that the first batch takes no longer than those that follow."""
+        ...
+
     def encode_in_batches(self, texts: Sequence[str]) -> Iterator[EncodedBatch]:
         """Encode documents' texts in the order that suits the machine, each batch handed out once it is done."""
         ...

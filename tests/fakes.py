@@ -31,6 +31,9 @@ class FakeEncoder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(_TOKEN.findall(text)) for text in texts]
 
+    def prepare(self) -> None:
+        """Nothing is to be loaded."""
+
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         self.encoded.extend(texts)
         return self._rows(texts)

@@ -241,7 +241,8 @@ def _totals(report: RunReport) -> str:
     pace = ""
     if report.encoded_tokens:
         pace = f"; {report.encoded_tokens:,} tokens encoded, {report.tokens_per_second:,.0f} a second"
-    return f"{len(report.files):,} files: {words}; {duration(report.seconds)}{pace}; {report.peak_rss_mb:,.0f} MB."
+    files = "1 file" if len(report.files) == 1 else f"{len(report.files):,} files"
+    return f"{files}: {words}; {duration(report.seconds)}{pace}; {report.peak_rss_mb:,.0f} MB."
 
 
 def _overlap_json(overlap: Overlap | None) -> dict[str, Any]:

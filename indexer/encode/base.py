@@ -54,6 +54,10 @@ class FolderEncoder(ABC):
         prompts = max(self._tokenizer.count([self.query_prompt, self.document_prompt]))
         return self.folder.max_length - self._tokenizer.special_tokens - prompts - (1 if prompts else 0)
 
+    @abstractmethod
+    def prepare(self) -> None:
+        """Load what encoding needs, so that the first batch takes no longer than those that follow."""
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Content tokens of each text, without prompt and special tokens; does not import torch."""
         return self._tokenizer.count(texts)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.encode.tokens import TokenIds
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,30 @@ class Batch:
     runs: tuple[Run, ...]
 
 
+class Forward(Protocol):
+    """A model's forward pass in one precision. ``padded`` tells that it pads a batch to its longest sequence."""
+
+    @property
+    def padded(self) -> bool: ...
+    @property
+    def bytes_per_token(self) -> int:
+        """What a batch takes in memory for each of its tokens, by calculation."""
+        ...
+
+    @property
+    def mapped_bytes(self) -> int:
+        """What of the model lies in a mapped file and may still come into memory."""
+        ...
+
+    def embed(self, batch: Batch) -> torch.Tensor:
+        """Unit rows, (sequences, dimension) float32, in the batch's order."""
+        ...
+
+    def release(self) -> None:
+        """Give back what is kept from batch to batch, after one that was too large for the memory."""
+        ...
+
+
 class TokenBudget:
     """How many tokens a batch may have; smaller from the moment a batch turned out too large for the memory."""
 
@@ -47,19 +75,20 @@ class TokenBudget:
         self.tokens = max(1, self.tokens // 2)
 
 
-def fill_batches(sequences: Sequence[TokenIds], budget: TokenBudget) -> Iterator[Batch]:
+def fill_batches(sequences: Sequence[TokenIds], budget: TokenBudget, *, padded: bool = False) -> Iterator[Batch]:
     """Every sequence in exactly one batch, longest first, each batch within the budget or of one sequence.
 
-    Longest first, so that whatever does not fit into memory fails at the start.
+    Longest first, so that whatever does not fit into memory fails at the start. ``padded``: padding counts too.
     """
     lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
     order = np.argsort(-lengths, kind="stable")
     begin, tokens = 0, 0
     for at, row in enumerate(order):
-        if tokens and tokens + lengths[row] > budget.tokens:
+        more = int(lengths[order[begin]] if padded and at > begin else lengths[row])
+        if tokens and tokens + more > budget.tokens:
             yield make_batch(sequences, order[begin:at])
-            begin, tokens = at, 0
-        tokens += int(lengths[row])
+            begin, tokens, more = at, 0, int(lengths[row])
+        tokens += more
     if begin < len(order):
         yield make_batch(sequences, order[begin:])
 

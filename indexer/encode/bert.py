@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 
 from indexer.encode.batches import Batch
 from indexer.encode.folder import ModelFolder, first_position, weights_prefix
-from indexer.encode.linear import Linear, make_linear
+from indexer.encode.linear import Linear, dtype_of, make_linear
 from indexer.encode.precision import Precision
 from indexer.errors import EncoderError
 
@@ -69,6 +69,8 @@ class _Buffers:
 class LeanBert:
     """The weights and the forward pass. The word table stays in the file, mapped: only used rows take memory."""
 
+    padded = False
+
     def __init__(self, folder: ModelFolder, precision: Precision = Precision.FLOAT32) -> None:
         path = folder.transformer / "model.safetensors"
         config = folder.config
@@ -76,7 +78,7 @@ class LeanBert:
         self._inner = int(config["intermediate_size"])
         self._first_position = first_position(config)
         self._pool = _POOL[folder.pooling]
-        self._dtype = torch.bfloat16 if precision is Precision.BFLOAT16 else torch.float32
+        self._dtype = dtype_of(precision)
         self._buffers = _Buffers(self._dtype)
         try:
             with safe_open(path, framework="pt") as file, torch.inference_mode():

@@ -15,8 +15,7 @@ import psutil
 import torch
 
 from indexer.datatypes import Matrix
-from indexer.encode.batches import TokenBudget, fill_batches
-from indexer.encode.bert import LeanBert
+from indexer.encode.batches import Forward, TokenBudget, fill_batches
 from indexer.encode.folder import EncoderSpec, ModelFolder
 from indexer.encode.precision import LEAST_COSINE, Precision
 from indexer.encode.tokens import TextTokenizer, TokenIds
@@ -48,11 +47,12 @@ class Calibrator:
     def __init__(
         self,
         folder: ModelFolder,
-        make: Callable[[Precision], LeanBert] | None = None,
+        make: Callable[[Precision], Forward],
+        precisions: Sequence[Precision],
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._clock = clock
-        self._make = make or (lambda precision: LeanBert(folder, precision))
+        self._make, self._precisions = make, precisions
         self._length = min(_SAMPLE_TOKENS, folder.max_length)
         self._sample = sample_sequences(TextTokenizer(folder.transformer / "tokenizer.json"), self._length)
         self._began = self._clock()
@@ -68,7 +68,7 @@ class Calibrator:
         affordable = int(self._pace * _SECONDS / 10 / self._length)  # a busy or weak machine: fewer texts a trial
         self._sample = self._sample[: max(_LEAST_SAMPLE, affordable)]
         best, reference = self._try(model, Precision.FLOAT32, cores.usable, DEFAULT_BATCH_TOKENS, None)
-        for precision in (Precision.BFLOAT16, Precision.INT8):
+        for precision in self._precisions[1:]:
             cheaper = self._make(precision)
             trial = self._judge(cheaper, precision, cores.usable, reference, best)
             if trial.refused is None:
@@ -96,7 +96,7 @@ class Calibrator:
             trials=tuple(self._trials),
         )
 
-    def _judge(self, model: LeanBert, precision: Precision, threads: int, reference: Matrix, best: Trial) -> Trial:
+    def _judge(self, model: Forward, precision: Precision, threads: int, reference: Matrix, best: Trial) -> Trial:
         """The trial of a cheaper precision, refused when it is slower or too far from float32."""
         ratio = self._pace / self._glance(model)
         if ratio > 1.5:  # two texts show it; emulated arithmetic would take a minute for more
@@ -113,7 +113,7 @@ class Calibrator:
         self._trials[-1] = replace(trial, refused=reason)
         return self._trials[-1]
 
-    def _better(self, best: Trial, model: LeanBert, threads: int, budget: int, reference: Matrix) -> Trial:
+    def _better(self, best: Trial, model: Forward, threads: int, budget: int, reference: Matrix) -> Trial:
         """The better of the best so far and one more way, if there is time to try it."""
         takes = budget / max(self._pace, best.tokens_per_second)
         if self._clock() - self._began + takes > _SECONDS:
@@ -122,7 +122,7 @@ class Calibrator:
         return trial if trial.tokens_per_second > 1.03 * best.tokens_per_second else best  # less is noise
 
     def _try(
-        self, model: LeanBert, precision: Precision, threads: int, budget: int, reference: Matrix | None
+        self, model: Forward, precision: Precision, threads: int, budget: int, reference: Matrix | None
     ) -> tuple[Trial, Matrix]:
         """Time the sample, as often as one full batch needs where a batch size is what is tried."""
         torch.set_num_threads(threads)
@@ -136,7 +136,7 @@ class Calibrator:
         self._trials.append(Trial(precision, threads, budget, round(speed, 1), round(cosine, 6)))
         return self._trials[-1], rows
 
-    def _glance(self, model: LeanBert) -> float:
+    def _glance(self, model: Forward) -> float:
         """Tokens a second over two texts, after one that makes buffers and threads ready."""
         few = self._sample[:2]
         _embed(model, few[:1], DEFAULT_BATCH_TOKENS)
@@ -164,9 +164,9 @@ def _rotated(by: int) -> Iterator[str]:
         yield _SENTENCES[(3 * at + by) % len(_SENTENCES)]
 
 
-def _embed(model: LeanBert, sequences: Sequence[TokenIds], budget: int) -> Matrix:
+def _embed(model: Forward, sequences: Sequence[TokenIds], budget: int) -> Matrix:
     rows = None
-    for batch in fill_batches(sequences, TokenBudget(budget)):
+    for batch in fill_batches(sequences, TokenBudget(budget), padded=model.padded):
         part = model.embed(batch).numpy()
         rows = np.empty((len(sequences), part.shape[1]), dtype=np.float32) if rows is None else rows
         rows[batch.rows] = part

@@ -61,6 +61,11 @@ class ModelFolder:
         return [module for module in self.modules if module != "Normalize"] == _PLAIN_MODULES and self.include_prompt
 
     @property
+    def weight_bytes(self) -> int:
+        """What the weights take on disk, which is about what they take in memory in that precision."""
+        return sum(path.stat().st_size for path in self.transformer.glob("*.safetensors"))
+
+    @property
     def model_type(self) -> str:
         return str(self.config.get("model_type", ""))
 

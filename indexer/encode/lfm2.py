@@ -6,7 +6,6 @@ changes: attention has no causal mask, and each short convolution is centred on 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -14,9 +13,13 @@ import torch.nn.functional as F
 from transformers import Lfm2Config, Lfm2Model
 from transformers.models.lfm2.modeling_lfm2 import Lfm2ShortConv
 
+from indexer.encode.batches import Forward
+from indexer.encode.batching import BatchingEncoder
 from indexer.encode.folder import ModelFolder
-from indexer.encode.padded import PaddedEncoder
+from indexer.encode.linear import dtype_of
+from indexer.encode.padded import PaddedForward
 from indexer.encode.pooling import pool
+from indexer.encode.precision import Precision
 from indexer.errors import EncoderError
 
 
@@ -63,17 +66,17 @@ class BidirectionalLfm2(Lfm2Model):  # type: ignore[no-untyped-call]  # transfor
         return states
 
 
-class Lfm2Encoder(PaddedEncoder):
+class Lfm2Encoder(BatchingEncoder):
     """Texts to unit rows with a bidirectional LFM2."""
 
-    def _forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return pool(self._model.states(ids, mask), mask, self.folder.pooling)
+    def _make(self, precision: Precision) -> Forward:
+        loaded: Any = load_lfm2(self.folder)  # transformers types .to() as a wrapper of its own
+        model: BidirectionalLfm2 = loaded.to(dtype_of(precision))
 
-    @cached_property
-    def _model(self) -> BidirectionalLfm2:
-        model: Any = load_lfm2(self.folder)  # transformers types .to() as a wrapper of its own
-        converted: BidirectionalLfm2 = model.to(self.dtype)
-        return converted
+        def embed(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            return pool(model.states(ids, mask), mask, self.folder.pooling)
+
+        return PaddedForward(self.folder, precision, embed)
 
 
 def load_lfm2(folder: ModelFolder) -> BidirectionalLfm2:

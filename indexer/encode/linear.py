@@ -16,6 +16,11 @@ class Linear(Protocol):
     def __call__(self, x: torch.Tensor, out: torch.Tensor) -> torch.Tensor: ...
 
 
+def dtype_of(precision: Precision) -> torch.dtype:
+    """What a model's states are kept in; whatever is not bfloat16 keeps float32 between its layers."""
+    return torch.bfloat16 if precision is Precision.BFLOAT16 else torch.float32
+
+
 class FloatLinear:
     """float32 or bfloat16, whichever the weight is given in."""
 
@@ -70,5 +75,5 @@ def make_linear(
     """The layer in ``precision`` from float32 weights (outputs, inputs)."""
     if precision is Precision.INT8:
         return Int8Linear(weight, bias, spread)
-    dtype = torch.bfloat16 if precision is Precision.BFLOAT16 else torch.float32
+    dtype = dtype_of(precision)
     return FloatLinear(weight.to(dtype).contiguous(), bias.to(dtype))

@@ -6,11 +6,12 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from indexer.encode.batches import Forward
+from indexer.encode.batching import BatchingEncoder
 from indexer.encode.folder import EncoderSpec, ModelFolder
-from indexer.encode.padded import PaddedEncoder
+from indexer.encode.precision import Precision
 from indexer.errors import EncoderError
 from indexer.settings import Settings
 
@@ -23,7 +24,7 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _UNUSED = ("pooler.", "lm_head.", "cls.predictions.")  # parts that an embedding does not pass through
 
 
-class ReferenceEncoder(PaddedEncoder):
+class ReferenceEncoder(BatchingEncoder):
     """Texts to unit rows through sentence_transformers; what stands in the folder is run only with the flag."""
 
     def __init__(
@@ -31,18 +32,26 @@ class ReferenceEncoder(PaddedEncoder):
     ) -> None:
         super().__init__(folder, spec, settings)
         self._trust_remote_code = trust_remote_code
+        require_safetensors(folder)
         if folder.config.get("auto_map") and not trust_remote_code and not _is_known(folder.model_type):
             raise EncoderError(
                 f"The model in {folder.path} brings its own code, which is not run unless you trust it: "
                 "give --trust-remote-code, or choose another model."
             )
 
-    def _forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        embeddings: torch.Tensor = self._model({"input_ids": ids, "attention_mask": mask})["sentence_embedding"]
-        return embeddings
+    def _make(self, precision: Precision) -> Forward:
+        from indexer.encode.linear import dtype_of
+        from indexer.encode.padded import PaddedForward
 
-    @cached_property
-    def _model(self) -> SentenceTransformer:
+        model = self._load().to(dtype_of(precision))
+
+        def embed(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            embeddings: torch.Tensor = model({"input_ids": ids, "attention_mask": mask})["sentence_embedding"]
+            return embeddings
+
+        return PaddedForward(self.folder, precision, embed)
+
+    def _load(self) -> SentenceTransformer:
         from sentence_transformers import SentenceTransformer
 
         try:
@@ -62,7 +71,13 @@ class ReferenceEncoder(PaddedEncoder):
                 f"The model in {self.folder.path} does not fit its config.json: {len(missing)} weights are missing, "
                 f"{missing[0]} among them. Its embeddings would be noise."
             )
-        return model.eval().to(self.dtype)
+        return model.eval()
+
+
+def require_safetensors(folder: ModelFolder) -> None:
+    """Raise EncoderError for a folder whose weights are in another format: those may hold code."""
+    if not any(folder.transformer.glob("*.safetensors")):
+        raise EncoderError(f"The model in {folder.path} has no .safetensors weights; other formats are not loaded.")
 
 
 def _is_known(model_type: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -90,12 +91,15 @@ def write_calibration(calibration: Calibration, spec: EncoderSpec, settings: Set
         return
 
 
-def choose_tuning(settings: Settings, calibration: Calibration | None) -> Tuning:
-    """The way to work. Raises SettingsError when the precision asked for does not exist."""
+def choose_tuning(settings: Settings, calibration: Calibration | None, trusted: Collection[Precision]) -> Tuning:
+    """The way to work; unmeasured only in a precision that is ``trusted`` to agree with float32.
+
+    Raises SettingsError when the precision asked for does not exist.
+    """
     suggested = Precision.FLOAT32
     if calibration is not None:
         suggested = Precision(calibration.precision)
-    elif read_processor().flags.intersection(_FAST_BFLOAT16):
+    elif Precision.BFLOAT16 in trusted and read_processor().flags.intersection(_FAST_BFLOAT16):
         suggested = Precision.BFLOAT16
     if settings.precision == "auto":
         precision = suggested

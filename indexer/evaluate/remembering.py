@@ -54,6 +54,9 @@ class RememberingEncoder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._loaded().count_tokens(texts)
 
+    def prepare(self) -> None:
+        self._loaded().prepare()
+
     def encode_in_batches(self, texts: Sequence[str]) -> Iterator[EncodedBatch]:
         if texts:
             yield from self._loaded().encode_in_batches(texts)

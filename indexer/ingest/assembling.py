@@ -78,6 +78,7 @@ class Assembler:
         for chunk, key in zip(part.chunks, part.keys, strict=True):
             if key in known:
                 document.pooling.add(known[key], chunk.tokens)
+                self._meter.ready(chunk.tokens)
                 continue
             if key not in self._waiting:
                 self._waiting[key] = []

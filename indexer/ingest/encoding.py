@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from indexer.datatypes import Encoder, Matrix
 
-WAVE = 2_048
-"""Chunks the encoder takes at once: enough to fill batches with chunks of equal length."""
+WAVE = 1_024
+"""Chunks the encoder takes at once: enough to fill batches with chunks of equal length, soon enough stored whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,16 @@ class Lookahead:
             self._closed = self.stopped = True
             self._changed.notify()
 
-    def take(self, most: int = WAVE) -> list[Text]:
-        """Everything that waits, up to ``most``, as soon as there is anything; empty when all is done."""
+    def wait(self) -> bool:
+        """Wait until a text is there to encode; False when none will come."""
         with self._changed:
             self._changed.wait_for(lambda: self._texts or self._closed)
+            return bool(self._texts)
+
+    def take(self, most: int = WAVE) -> list[Text]:
+        """Everything that waits, up to ``most``, as soon as there is anything; empty when all is done."""
+        self.wait()
+        with self._changed:
             return [self._texts.popleft() for _ in range(min(most, len(self._texts)))]
 
     def encoded(self) -> None:
@@ -87,8 +93,13 @@ class Lookahead:
 
 
 def encode_all(encoder: Encoder, lookahead: Lookahead, hand_over: Callable[[Encoded | EncoderDone], None]) -> None:
-    """Encode wave after wave until the look-ahead is closed or stopped; every batch is handed over once it is done."""
+    """Encode wave after wave until the look-ahead is closed or stopped; every batch is handed over once it is done.
+
+    The encoder is loaded once there is something to encode, while the reader goes on filling the look-ahead.
+    """
     try:
+        if lookahead.wait():
+            encoder.prepare()
         while wave := lookahead.take():
             started = time.perf_counter()
             for batch in encoder.encode_in_batches([one.text for one in wave]):

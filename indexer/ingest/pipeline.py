@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from indexer.datatypes import Document, Encoder, FileReport, Status
 from indexer.errors import LibraryError
 from indexer.ingest.assembling import Assembler, OpenDocument
-from indexer.ingest.encoding import Credits, Encoded, EncoderDone, Lookahead, encode_all
+from indexer.ingest.encoding import WAVE, Credits, Encoded, EncoderDone, Lookahead, encode_all
 from indexer.ingest.events import (
     Closed,
     DocumentPart,
@@ -36,8 +36,8 @@ from indexer.ingest.progress import Meter
 from indexer.ingest.reading import FileReader, ReadPlan
 from indexer.store import Store
 
-AHEAD = 4_096
-"""Chunks that may be between the reader and the store: about two waves of the encoder."""
+AHEAD = 3 * WAVE
+"""Chunks that may be between the reader and the store: one wave to be read, one to be encoded, one to be stored."""
 
 _LOOK_UP_SECONDS = 0.25
 _END_SECONDS = 3.0  # a reader that hangs in a page ends with its process, not before the run

@@ -14,6 +14,9 @@ from indexer.store import FoundFile
 WINDOW_SECONDS = 60.0
 """The pace is that of the last minute: a slow start (loading the encoder) does not spoil the estimate for long."""
 
+_TOKENS_A_BYTE = 0.25
+"""Of text, until something is stored that tells."""
+
 _UNSURE = 0.95
 """How much of a file counts as done at most while it is not known how much text it has."""
 
@@ -37,7 +40,8 @@ class Meter:
     """Counts what is done and tells the pace.
 
     The time left is that of the tokens still to come: the bytes left of each kind of file, times the tokens that a byte
-    of that kind has given so far. A megabyte of a scanned PDF is not a megabyte of text.
+    of that kind has given so far. A megabyte of a scanned PDF is not a megabyte of text. The encoder takes the longest
+    chunks of many documents first: what it has done counts at once, though its documents are not complete yet.
     """
 
     def __init__(self, files: Iterable[FoundFile], clock: Callable[[], float] = time.monotonic) -> None:
@@ -47,7 +51,7 @@ class Meter:
         self._done: Counter[str] = Counter()
         self._dealt: Counter[str] = Counter()
         self._credited: dict[str, int] = {}
-        self._documents_total = self._documents = self._tokens = 0
+        self._documents_total = self._documents = self._tokens = self._ready = self._shown = 0
         for file in files:
             self._left[kind_of(file.path)] += file.size
             self._documents_total += 1
@@ -58,6 +62,11 @@ class Meter:
     def encoded(self, tokens: int) -> None:
         """Count tokens that went through the encoder."""
         self._tokens += tokens
+        self.ready(tokens)
+
+    def ready(self, tokens: int) -> None:
+        """Count tokens that have their embeddings and wait for the rest of their document."""
+        self._ready += tokens
         self._remember()
 
     def dealt_with(self, task: Task, tokens: int, written: int, reached: float | None = None) -> None:
@@ -72,6 +81,7 @@ class Meter:
         else:
             target = min(credited + written, int(size * _UNSURE))
         self._dealt[kind_of(task.on_disk)] += tokens
+        self._ready = max(0, self._ready - tokens)
         self._credit(task, max(target, credited))
         self._remember()
 
@@ -96,21 +106,28 @@ class Meter:
     def progress(self) -> Progress:
         """This moment."""
         now = self._clock()
-        then, dealt_then, tokens_then = self._recent[0]
+        then, reached_then, tokens_then = self._recent[0]
         elapsed = max(now - then, 1e-6)
-        pace = (self._dealt.total() - dealt_then) / elapsed
-        expected = self._expected_tokens()
+        pace = (self._dealt.total() + self._ready - reached_then) / elapsed
+        expected = max(0.0, self._expected_tokens() - self._ready)
+        self._shown = max(self._shown, self._bytes_done())
         return Progress(
             path=self._path,
             documents_done=self._documents,
             documents_total=self._documents_total,
-            bytes_done=self._bytes_total - self._left.total(),
+            bytes_done=self._shown,
             bytes_total=self._bytes_total,
             tokens=self._tokens,
             tokens_per_second=(self._tokens - tokens_then) / elapsed,
             seconds=now - self._started,
-            seconds_left=expected / pace if pace > 0 else None,
+            seconds_left=expected / pace if pace > 0 and self._dealt.total() else None,
         )
+
+    def _bytes_done(self) -> int:
+        """The bytes of what is stored, and by estimate of what is ready to be."""
+        done, dealt = self._done.total(), self._dealt.total()
+        rate = dealt / done if done and dealt else _TOKENS_A_BYTE
+        return done + min(int(self._ready / rate), int(self._left.total() * _UNSURE))
 
     def _expected_tokens(self) -> float:
         overall = self._dealt.total() / max(self._done.total(), 1)
@@ -121,6 +138,6 @@ class Meter:
 
     def _remember(self) -> None:
         now = self._clock()
-        self._recent.append((now, self._dealt.total(), self._tokens))
+        self._recent.append((now, self._dealt.total() + self._ready, self._tokens))
         while len(self._recent) > 2 and now - self._recent[0][0] > WINDOW_SECONDS:
             self._recent.popleft()

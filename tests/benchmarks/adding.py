@@ -7,9 +7,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 STUB = """
 import sys
@@ -25,33 +29,57 @@ sys.exit(main(sys.argv[1:]))
 
 @dataclass(frozen=True)
 class Added:
-    """What a run of ``add`` reported, and the memory in use after each document (MB)."""
+    """What a run of ``add`` reported, and the memory in use after each document (MB).
+
+    ``tree_mb`` is the highest sum of the resident memory of the process and its readers, looked at five times a second;
+    what they share counts for each of them.
+    """
 
     report: dict[str, Any]
     rss_mb: list[float]
+    tree_mb: float
     encode_seconds: float
 
 
 def add(folder: Path, *options: str, stub: bool = False) -> Added:
     """Add a folder to a library that is thrown away. ``stub``: without a model, to see the pipeline alone."""
-    with tempfile.TemporaryDirectory() as library:
+    with tempfile.TemporaryDirectory() as place:
         command = [sys.executable, "-c", STUB] if stub else [sys.executable, "-m", "indexer"]
-        done = subprocess.run(
-            [*command, "--library", f"{library}/library", "--log-json", "add", str(folder), "--json", *options],
-            capture_output=True,
-            text=True,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-            check=False,
-        )
-    if done.returncode not in (0, 3):
-        raise RuntimeError(done.stderr[-2000:])
-    records = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+        library, printed, logged = (Path(place) / name for name in ("library", "printed", "logged"))
+        with printed.open("wb") as output, logged.open("wb") as errors:
+            child = subprocess.Popen(
+                [*command, "--library", str(library), "--log-json", "add", str(folder), "--json", *options],
+                stdout=output,
+                stderr=errors,
+                env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+            )
+            tree_mb = _watch(child)
+        lines = logged.read_text().splitlines()
+        if child.returncode not in (0, 3):
+            raise RuntimeError("\n".join(lines)[-2000:])
+        report = json.loads(printed.read_text())
+    records = [json.loads(line) for line in lines if line.startswith("{")]
     files = [record for record in records if record["event"] == "file"]
     return Added(
-        json.loads(done.stdout),
+        report,
         [record["rss_mb"] for record in files],
+        tree_mb,
         sum(record["stages"]["encode"] for record in files),
     )
+
+
+def _watch(child: subprocess.Popen[bytes]) -> float:
+    """Wait for a process; the highest sum of its and its children's resident memory, in MB."""
+    process, highest = psutil.Process(child.pid), 0
+    while child.poll() is None:
+        total = 0
+        with suppress(psutil.NoSuchProcess):
+            for one in (process, *process.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess):
+                    total += one.memory_info().rss
+        highest = max(highest, total)
+        time.sleep(0.2)
+    return highest / 1e6
 
 
 def write_json(path: Path | None, name: str, rows: list[dict[str, Any]]) -> None:

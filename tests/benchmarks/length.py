@@ -1,17 +1,20 @@
 """One document of growing length: seconds a token and memory must stay as they are.
 
-    python -m tests.benchmarks.length [--full] [--longest CHARS] [--stub] [--windows N] [--plot PNG] [--json FILE]
+    python -m tests.benchmarks.length [--lengths CHARS ...] [--encoder minilm] [--stub] [--windows N]
+                                      [--reuse JSON] [--plot PNG] [--json FILE]
 
-Each length is added by `longdoc add` in a process of its own. Beside it what one window over a whole text costs: a
-ModernBERT-base and an LFM2-shaped model (350M, convolutions and attention, without a causal mask) with random weights,
-built from transformers' configurations, up to --windows tokens. Goals: seconds a token within 10 %, peak RSS of ten
-million characters at most 1.15 times that of a hundred thousand. --full goes to ten million characters and 8,192
-tokens; --stub leaves the model out, to see the pipeline's own memory at full length.
+Each length is added by `longdoc add` in a process of its own; those up to a million characters three times, of which
+the median counts. Beside it what one window over a whole text costs: a ModernBERT-base and an LFM2-shaped model (350M,
+convolutions and attention, without a causal mask) with random weights, built from transformers' configurations, up to
+--windows tokens, and our own encoding of as many tokens. Goals: seconds a token within 10 %, peak RSS of ten million
+characters at most 1.15 times that of a hundred thousand. --stub leaves the model out, to see the pipeline's own memory.
+--reuse takes what is not measured now from the JSON of an earlier run: the longest text takes some ten minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import tempfile
 import time
@@ -19,32 +22,35 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.adding import add, print_rows, write_json
+from tests.benchmarks.adding import add, print_rows
 from tests.benchmarks.material import long_text
 
 LENGTHS = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 WINDOWS = (128, 256, 512, 1_024, 2_048, 4_096, 8_192)
+REFERENCE = 100_000
+REPEATED_UP_TO = 300_000
+REPEATS = 3
+
+Row = dict[str, Any]
 
 
-def add_lengths(lengths: tuple[int, ...], *, stub: bool) -> list[dict[str, Any]]:
-    """``add`` of one text of each length. Seconds a token are those of encoding, without loading the model."""
-    rows = []
-    for chars in lengths:
-        with tempfile.TemporaryDirectory() as place:
-            (Path(place) / "long.txt").write_text(long_text(chars))
-            added = add(Path(place), stub=stub)
-        tokens = added.report["tokens"]
-        rows.append(
-            {
-                "chars": chars,
-                "tokens": tokens,
-                "ms a token": 1_000 * added.encode_seconds / tokens,
-                "add seconds": added.report["seconds"],
-                "peak RSS MB": added.report["peak_rss_mb"],
-            }
-        )
-        print_rows(rows[-1:])
-    return rows
+def add_length(chars: int, encoder: str, *, stub: bool) -> Row:
+    """``add`` of one text. Milliseconds a token are those of encoding, without loading the model."""
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "long.txt").write_text(long_text(chars))
+        runs = [
+            add(Path(place), "--encoder", encoder, stub=stub)
+            for _ in range(REPEATS if chars <= REPEATED_UP_TO and not stub else 1)
+        ]
+    tokens = runs[0].report["tokens"]
+    return {
+        "chars": chars,
+        "tokens": tokens,
+        "ms a token": 1_000 * statistics.median(run.encode_seconds for run in runs) / tokens,
+        "add seconds": statistics.median(run.report["seconds"] for run in runs),
+        "peak RSS MB": max(run.report["peak_rss_mb"] for run in runs),
+        "with readers MB": max(run.tree_mb for run in runs),
+    }
 
 
 def one_window(build: Callable[[], Any], longest: int, mask: dict[str, None] | None = None) -> dict[int, float]:
@@ -62,6 +68,7 @@ def one_window(build: Callable[[], Any], longest: int, mask: dict[str, None] | N
                 model(input_ids=ids, attention_mask=mask)
                 seconds.append(time.perf_counter() - started)
         found[length] = 1_000 * min(seconds) / length
+        print(f"  {length:6,} tokens: {found[length]:.2f} ms a token", flush=True)
     return found
 
 
@@ -92,15 +99,14 @@ def lfm2() -> Any:
     return model
 
 
-def ours(tokens: int) -> float:
+def ours(name: str, tokens: int) -> float:
     """Milliseconds a token of our own encoding of a text with so many tokens."""
     from indexer.chunk import chunk_pages
     from indexer.datatypes import OffsetMap, Page
     from indexer.encode import load_encoder
     from indexer.settings import load_settings
 
-    settings = load_settings()
-    encoder = load_encoder(settings.encoder, settings=settings)
+    encoder = load_encoder(name, settings=load_settings())
     text = long_text(tokens * 6)
     chunks = []
     for chunk in chunk_pages([Page(text, OffsetMap.identity(len(text)))], encoder.count_tokens):
@@ -116,8 +122,27 @@ def ours(tokens: int) -> float:
     return 1_000 * statistics.median(seconds) / sum(chunk.tokens for chunk in chunks)
 
 
-def plot(path: Path, rows: list[dict[str, Any]], windows: dict[str, dict[int, float]]) -> None:
-    """Seconds a token over length, ours and one window's; and the memory of `add`."""
+def measure_windows(longest: int) -> dict[str, dict[int, float]]:
+    """The curves of the other models, and ours at the longest window."""
+    curves: dict[str, dict[int, float]] = {}
+    for name, build, mask in (
+        ("ModernBERT-base", modernbert, None),
+        ("LFM2-350M shape", lfm2, {"full_attention": None, "conv": None}),
+    ):
+        print(f"{name}, one window")
+        curves[name] = one_window(build, longest, mask)
+    for name in ("e5-small", "minilm"):
+        pace = ours(name, longest)
+        curves[f"longdoc {name}"] = {longest: pace}
+        print(
+            f"longdoc {name}, {longest:,} tokens in chunks: {pace:.3f} ms a token; ModernBERT-base takes "
+            f"{curves['ModernBERT-base'][longest] / pace:.1f} times as long (published claim to beat: 3.7 at 8,192)"
+        )
+    return curves
+
+
+def plot(path: Path, rows: list[Row], windows: dict[str, dict[int, float]]) -> None:
+    """Milliseconds a token over length, ours and one window's; and the memory of `add`."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -125,60 +150,66 @@ def plot(path: Path, rows: list[dict[str, Any]], windows: dict[str, dict[int, fl
 
     figure, (pace, memory) = pyplot.subplots(1, 2, figsize=(11, 4.2))
     tokens = [row["tokens"] for row in rows]
-    pace.plot(tokens, [row["ms a token"] for row in rows], "o-", label="longdoc add (e5-small, chunks)")
+    pace.plot(tokens, [row["ms a token"] for row in rows], "o-", label=f"longdoc add ({rows[0]['encoder']}, chunks)")
     for name, curve in windows.items():
-        pace.plot(list(curve), list(curve.values()), "s--", label=f"{name}, one window")
+        alone = len(curve) == 1
+        pace.plot(
+            [int(length) for length in curve], list(curve.values()), "x" if alone else "s--",
+            label=f"{name}, chunks" if alone else f"{name}, one window",
+        )  # fmt: skip
     pace.set(xscale="log", yscale="log", xlabel="tokens of the document", ylabel="milliseconds a token")
-    pace.legend()
-    memory.plot(tokens, [row["peak RSS MB"] for row in rows], "o-")
-    memory.set(xscale="log", xlabel="tokens of the document", ylabel="peak RSS of add, MB", ylim=(0, None))
+    pace.legend(fontsize=8)
+    memory.plot(tokens, [row["peak RSS MB"] for row in rows], "o-", label="longdoc add")
+    memory.plot(tokens, [row["with readers MB"] for row in rows], "s--", label="with its readers")
+    memory.set(xscale="log", xlabel="tokens of the document", ylabel="peak resident memory, MB", ylim=(0, None))
+    memory.legend(fontsize=8)
     for axes in (pace, memory):
         axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    figure.savefig(path, dpi=100)
     print(f"drawn to {path}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("--longest", type=int, default=300_000, help="longest text, in characters")
-    parser.add_argument("--stub", action="store_true")
-    parser.add_argument("--windows", type=int, help="longest window of the other models, in tokens (0: none)")
-    parser.add_argument("--plot", type=Path)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    longest = options.windows if options.windows is not None else (8_192 if options.full else 1_024)
-    most = LENGTHS[-1] if options.full else max(options.longest, 100_000)
-    rows = add_lengths(tuple(chars for chars in LENGTHS if chars <= most), stub=options.stub)
-    paces = [row["ms a token"] for row in rows if row["chars"] >= 30_000]
-    print(f"milliseconds a token, longest spread from the mean: {spread(paces):.1%} (goal: within 10 %)")
-    reference = next(row["peak RSS MB"] for row in rows if row["chars"] == 100_000)
-    print(f"peak RSS of the longest to that of 100,000: {rows[-1]['peak RSS MB'] / reference:.3f} (goal: at most 1.15)")
-    windows: dict[str, dict[int, float]] = {}
-    if longest and not options.stub:
-        windows = {
-            "ModernBERT-base": one_window(modernbert, longest),
-            "LFM2-350M shape": one_window(lfm2, longest, {"full_attention": None, "conv": None}),
-        }
-        for name, curve in windows.items():
-            print(name, {length: round(pace, 2) for length, pace in curve.items()}, "ms a token")
-        pace = ours(longest)
-        print(
-            f"ours, {longest} tokens: {pace:.2f} ms a token; ModernBERT-base / ours: "
-            f"{windows['ModernBERT-base'][longest] / pace:.1f} (published claim to beat: 3.7 at 8,192)"
-        )
-    if options.plot:
-        plot(options.plot, rows, windows)
-    write_json(
-        options.json, "length", [*rows, *({"model": name, "ms a token": curve} for name, curve in windows.items())]
-    )
+def judge(rows: list[Row]) -> None:
+    """Print the table, and how far the figures are from constant."""
+    print_rows(rows)
+    paces = [row["ms a token"] for row in rows]
+    print(f"milliseconds a token: the farthest is {spread(paces):.1%} from the mean (goal: within 10 %)")
+    reference = next((row["peak RSS MB"] for row in rows if row["chars"] == REFERENCE), None)
+    if reference is not None:
+        ratio = rows[-1]["peak RSS MB"] / reference
+        print(f"peak RSS of {rows[-1]['chars']:,} characters to that of 100,000: {ratio:.3f} (goal: at most 1.15)")
 
 
 def spread(values: list[float]) -> float:
     """The largest distance from the mean, as a share of it."""
     mean = statistics.mean(values)
     return max(abs(value - mean) for value in values) / mean
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS[:4], help="in characters; none: not at all")
+    parser.add_argument("--encoder", default="minilm")
+    parser.add_argument("--stub", action="store_true")
+    parser.add_argument("--windows", type=int, default=0, help="longest window of the other models, in tokens")
+    parser.add_argument("--reuse", type=Path)
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    kept = json.loads(options.reuse.read_text()) if options.reuse else {"rows": [], "windows": {}}
+    rows = {row["chars"]: row for row in kept["rows"]}
+    for chars in options.lengths:
+        rows[chars] = {"encoder": options.encoder} | add_length(chars, options.encoder, stub=options.stub)
+        print_rows([rows[chars]])
+    ordered = [rows[chars] for chars in sorted(rows)]
+    if ordered:
+        judge(ordered)
+    windows = measure_windows(options.windows) if options.windows else kept["windows"]
+    if options.plot:
+        plot(options.plot, ordered, windows)
+    if options.json:
+        options.json.write_text(json.dumps({"benchmark": "length", "rows": ordered, "windows": windows}, indent=2))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Many short documents against few: memory must not grow with their number.
 
-    python -m tests.benchmarks.many [--many 1000] [--few 50] [--full] [--stub] [--json FILE]
+    python -m tests.benchmarks.many [--many 1000] [--few 50] [--full] [--encoder minilm] [--stub] [--json FILE]
 
 Each count is added by `longdoc add` in a process of its own, which says its memory after every document. Goal: the peak
 of many at most 1.1 times that of few. --full: 5,000 documents. --stub: without a model, the pipeline alone.
@@ -21,6 +21,7 @@ def main() -> None:
     parser.add_argument("--many", type=int, default=1_000)
     parser.add_argument("--few", type=int, default=50)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--stub", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -29,7 +30,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             for number in range(count):
                 (Path(place) / f"{number:05}.txt").write_text(long_text(400, seed=number))
-            added = add(Path(place), stub=options.stub)
+            added = add(Path(place), "--encoder", options.encoder, stub=options.stub)
         rss = added.rss_mb
         rows.append(
             {
@@ -40,6 +41,7 @@ def main() -> None:
                 "RSS at half MB": rss[len(rss) // 2],
                 "RSS at end MB": rss[-1],
                 "peak RSS MB": added.report["peak_rss_mb"],
+                "with readers MB": added.tree_mb,
             }
         )
     print_rows(rows)

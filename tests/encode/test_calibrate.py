@@ -49,7 +49,7 @@ class Slowed(LeanBert):
 def choose(folder: ModelFolder, bfloat16: tuple[float, bool], int8: tuple[float, bool]) -> Calibration:
     ways = {Precision.FLOAT32: (2e-5, False), Precision.BFLOAT16: bfloat16, Precision.INT8: int8}
     clock = Clock()
-    calibrator = Calibrator(folder, lambda precision: Slowed(folder, clock, *ways[precision]), clock)
+    calibrator = Calibrator(folder, lambda precision: Slowed(folder, clock, *ways[precision]), tuple(Precision), clock)
     return calibrator.run(folder.spec("tiny", "0"))
 
 
@@ -75,7 +75,7 @@ def test_a_slower_precision_is_refused_after_a_glance(folder: ModelFolder) -> No
 
 def test_a_slow_machine_is_measured_with_fewer_texts_in_bounded_time(folder: ModelFolder) -> None:
     clock = Clock()
-    calibrator = Calibrator(folder, lambda precision: Slowed(folder, clock, 5e-3, False), clock)
+    calibrator = Calibrator(folder, lambda precision: Slowed(folder, clock, 5e-3, False), tuple(Precision), clock)
     calibration = calibrator.run(folder.spec("tiny", "0"))
     assert clock.now < 12  # 200 tokens a second; all trials in full would take minutes
     assert calibration.batch_tokens == 2048
@@ -88,7 +88,7 @@ def test_the_first_large_call_measures_and_keeps_it(
     encoder = LeanEncoder(folder, folder.spec("tiny", "0"), settings)
     encoder.encode_documents(["the cat sat"] * 30)
     assert not (settings.cache / "calibration").exists()
-    monkeypatch.setattr("indexer.encode.lean._WORTH_MEASURING", 100)
+    monkeypatch.setattr("indexer.encode.batching._WORTH_MEASURING", 100)
     encoder.encode_documents(["the cat sat"] * 30)
     assert len(list((settings.cache / "calibration").iterdir())) == 1
     again = LeanEncoder(folder, folder.spec("tiny", "0"), settings)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indexer.encode import describe_encoder, load_encoder
+from indexer.encode import describe_calibration, describe_encoder, load_encoder
+from indexer.encode.batching import BatchingEncoder
 from indexer.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -49,3 +50,24 @@ def test_what_is_described_is_what_is_loaded(shared_settings: Settings) -> None:
         encoder = load_encoder(name, settings=shared_settings)
         assert (spec.name, spec.fingerprint, spec.dimension) == (encoder.name, encoder.fingerprint, encoder.dimension)
         assert encoder.encode_query(["x"]).shape == (1, spec.dimension)
+
+
+def test_the_real_model_is_measured_and_only_what_agrees_is_chosen(settings: Settings) -> None:
+    """Whatever this machine is: nothing wrong is chosen, the refused say why, and what was chosen is worked with."""
+    encoder = load_encoder("minilm", settings=settings)
+    assert isinstance(encoder, BatchingEncoder)
+    calibration = encoder.calibrate()
+    assert describe_calibration("minilm", settings) == calibration
+    assert [trial.precision for trial in calibration.trials][0] == "float32"
+    assert {trial.precision for trial in calibration.trials} == {"float32", "bfloat16", "int8"}
+    for trial in calibration.trials:
+        assert trial.refused or trial.cosine >= 0.999
+    allowed = {trial.precision for trial in calibration.trials if not trial.refused}
+    assert calibration.precision in allowed
+    assert 5_000 < calibration.bytes_per_token < 500_000
+    tuning = encoder.tuning()
+    assert (tuning.precision, tuning.threads, tuning.batch_tokens) == (
+        calibration.precision,
+        calibration.threads,
+        calibration.batch_tokens,
+    )

@@ -1,10 +1,9 @@
-"""What the encoder does when memory is short, in threads, and by batches."""
+"""The lean encoder on a processor with bfloat16 units: what it would do there, shown with a faked capability."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,85 +11,77 @@ import pytest
 import torch
 from transformers import BertConfig
 
+from indexer.encode import tuning
 from indexer.encode.batches import Batch
 from indexer.encode.bert import LeanBert
+from indexer.encode.calibrate import Calibrator
 from indexer.encode.folder import read_folder
 from indexer.encode.lean import LeanEncoder
-from indexer.errors import EncoderError
-from indexer.settings import load_settings
+from indexer.machine import Processor
+from indexer.settings import Settings
 from tests.encode.shapes import WORDS, write_model
-
-TEXTS = [" ".join(WORDS[: 1 + at % 20]) for at in range(60)]
 
 
 @pytest.fixture
-def encoder(tmp_path: Path) -> LeanEncoder:
+def encoder(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> LeanEncoder:
+    monkeypatch.setattr(tuning, "read_processor", lambda: Processor("chip", frozenset({"amx_bf16", "amx_tile"})))
     config = BertConfig(
-        vocab_size=40, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, pad_token_id=1
+        vocab_size=40, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64, pad_token_id=1
     )
-    folder = read_folder(write_model(tmp_path, config))
-    return LeanEncoder(folder, folder.spec("tiny", "0"), replace(load_settings(), cache=tmp_path / "cache"))
+    folder = read_folder(write_model(tmp_path / "model", config))
+    return LeanEncoder(folder, folder.spec("tiny", "0"), settings)
 
 
-def fail_above(monkeypatch: pytest.MonkeyPatch, tokens: int) -> list[int]:
-    """Let batches of more than ``tokens`` run out of memory as torch does; the sizes tried are kept."""
-    tried: list[int] = []
-    embed = LeanBert.embed
-
-    def limited(self: LeanBert, batch: Batch) -> torch.Tensor:
-        tried.append(len(batch.ids))
-        if len(batch.ids) > tokens:
-            raise RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory")
-        return embed(self, batch)
-
-    monkeypatch.setattr(LeanBert, "embed", limited)
-    return tried
-
-
-def test_a_batch_too_large_for_the_memory_is_halved(encoder: LeanEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = encoder.encode_documents(TEXTS)
-    tried = fail_above(monkeypatch, 100)
-    np.testing.assert_allclose(encoder.encode_documents(TEXTS), expected, atol=1e-6)
-    assert max(tried) > 100
-    tried.clear()
-    encoder.encode_documents(TEXTS)
-    assert max(tried) <= 200  # what was learnt is kept
-
-
-def test_a_single_text_too_large_for_the_memory_says_so(encoder: LeanEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_above(monkeypatch, 3)
-    with pytest.raises(EncoderError, match="not enough memory"):
-        encoder.encode_documents(TEXTS)
-
-
-def test_another_failure_is_not_taken_for_a_lack_of_memory(
+def test_with_bfloat16_units_all_products_and_all_states_are_in_bfloat16(
     encoder: LeanEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: LeanBert, batch: Batch) -> torch.Tensor:
-        raise RuntimeError("shapes do not fit")
+    products: set[tuple[torch.dtype, int, int]] = set()
+    attentions: list[tuple[torch.dtype, int, bool]] = []
+    addmm, attend = torch.addmm, torch.nn.functional.scaled_dot_product_attention
 
-    monkeypatch.setattr(LeanBert, "embed", broken)
-    with pytest.raises(RuntimeError, match="shapes"):
-        encoder.encode_documents(TEXTS)
+    def watched(bias: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, *, out: torch.Tensor) -> torch.Tensor:
+        assert bias.dtype == x.dtype == weight.dtype == out.dtype
+        products.add((x.dtype, weight.shape[0], weight.shape[1]))
+        return addmm(bias, x, weight, out=out)
+
+    def attended(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, **mask: object) -> torch.Tensor:
+        attentions.append((query.dtype, query.shape[0], bool(mask)))
+        return attend(query, key, value)
+
+    monkeypatch.setattr(torch, "addmm", watched)
+    monkeypatch.setattr("indexer.encode.bert.F.scaled_dot_product_attention", attended)
+    equal = ["the cat sat on the mat"] * 5
+    rows = encoder.encode_documents([*equal, "dog"])
+    # one product for query, key and value; attention over the five equal texts at once, none with a mask
+    half = torch.bfloat16
+    assert products == {(half, 32, 96), (half, 32, 32), (half, 32, 64), (half, 64, 32)}
+    assert attentions == [(half, 5, False), (half, 1, False)] * 2
+    exact = LeanEncoder(encoder.folder, encoder.spec, replace(encoder._settings, precision="float32"))
+    assert (exact.encode_documents([*equal, "dog"]) * rows).sum(1).min() > 0.99
+    assert rows.dtype == np.float32
 
 
-def test_batches_cover_all_texts_once_and_count_their_tokens(encoder: LeanEncoder) -> None:
-    encoder._settings = replace(encoder._settings, batch_tokens=64)
-    batches = list(encoder.encode_in_batches(TEXTS))
-    assert len(batches) > 3
-    assert sorted(np.concatenate([batch.positions for batch in batches])) == list(range(len(TEXTS)))
-    assert sum(batch.tokens for batch in batches) == sum(encoder.count_tokens(TEXTS)) + 2 * len(TEXTS)
-    expected = encoder.encode_documents(TEXTS)
-    for batch in batches:
-        np.testing.assert_allclose(batch.rows, expected[batch.positions], atol=1e-6)
+def test_measuring_keeps_bfloat16_where_it_is_faster(encoder: LeanEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this processor has: a pass in bfloat16 that takes a tenth of the time is what the encoder works with."""
 
+    class Clock:
+        now = 0.0
 
-def test_several_threads_get_their_own_rows(encoder: LeanEncoder) -> None:
-    expected = encoder.encode_documents(TEXTS)
+        def __call__(self) -> float:
+            return self.now
 
-    def rows(order: Sequence[int]) -> bool:
-        return np.allclose(encoder.encode_documents([TEXTS[at] for at in order]), expected[list(order)], atol=1e-6)
+    clock = Clock()
+    embed = LeanBert.embed
 
-    orders = [np.random.default_rng(seed).permutation(len(TEXTS)).tolist() for seed in range(8)]
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(rows, orders))
+    def paced(self: LeanBert, batch: Batch) -> torch.Tensor:
+        clock.now += len(batch.ids) * (2e-6 if self._dtype is torch.bfloat16 else 2e-5)
+        return embed(self, batch)
+
+    monkeypatch.setattr(LeanBert, "embed", paced)
+    monkeypatch.setattr("indexer.encode.calibrate.Calibrator", partial(Calibrator, clock=clock))
+    monkeypatch.setattr("indexer.encode.calibrate.LEAST_COSINE", 0.99)  # random weights are harder to round
+    calibration = encoder.calibrate()
+    assert calibration.precision == "bfloat16"
+    assert encoder.tuning().precision == "bfloat16"
+    assert encoder.encode_documents(WORDS).shape == (len(WORDS), 32)
+    assert list(encoder._forwards) == ["bfloat16"]

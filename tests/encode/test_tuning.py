@@ -14,6 +14,7 @@ from indexer.machine import Processor
 from indexer.settings import Settings
 
 SPEC = EncoderSpec("tiny", "f" * 64, 32, "", "", "mean")
+TRUSTED = (Precision.FLOAT32, Precision.BFLOAT16)
 MEASURED = Calibration(
     "tiny", "f" * 64, "chip", "2", "bfloat16", 3, 4096, 9000.0, 20_000, 4.2, "2026-01-01T00:00:00+00:00",
     (Trial("float32", 4, 2048, 3000.0, 1.0), Trial("int8", 4, 2048, 0.0, 0.0, "slow")),
@@ -44,11 +45,11 @@ def test_a_cache_that_cannot_be_written_stops_nothing(settings: Settings, tmp_pa
 
 
 def test_settings_go_before_what_was_measured(settings: Settings) -> None:
-    assert choose_tuning(settings, MEASURED) == tuning.Tuning(Precision.BFLOAT16, 3, 4096)
+    assert choose_tuning(settings, MEASURED, TRUSTED) == tuning.Tuning(Precision.BFLOAT16, 3, 4096)
     chosen = replace(settings, precision="float32", threads=1, batch_tokens=100)
-    assert choose_tuning(chosen, MEASURED) == tuning.Tuning(Precision.FLOAT32, 1, 100)
+    assert choose_tuning(chosen, MEASURED, TRUSTED) == tuning.Tuning(Precision.FLOAT32, 1, 100)
     with pytest.raises(SettingsError, match="float16.*auto, float32, bfloat16, int8"):
-        choose_tuning(replace(settings, precision="float16"), None)
+        choose_tuning(replace(settings, precision="float16"), None, TRUSTED)
 
 
 @pytest.mark.parametrize(("flags", "precision"), [({"amx_bf16"}, "bfloat16"), ({"avx2"}, "float32")])
@@ -56,7 +57,8 @@ def test_unmeasured_the_processor_suggests(
     flags: set[str], precision: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tuning, "read_processor", lambda: Processor("chip", frozenset(flags)))
-    assert choose_tuning(settings, None).precision == precision
+    assert choose_tuning(settings, None, TRUSTED).precision == precision
+    assert choose_tuning(settings, None, (Precision.FLOAT32,)).precision == "float32"
 
 
 def test_batches_follow_the_memory(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

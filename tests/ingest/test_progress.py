@@ -42,3 +42,32 @@ def test_a_document_whose_end_is_not_known_is_not_done_before_it_is_finished() -
     progress = meter.progress()
     assert (progress.documents_done, progress.documents_total, progress.path) == (1, 2, "a.txt")
     assert progress.bytes_done == 1_000
+
+
+def test_what_is_encoded_counts_before_its_document_is_complete() -> None:
+    clock = Clock()
+    task = Task(FoundFile("a.txt", 10_000, 0))
+    meter = Meter([task.file, FoundFile("b.txt", 10_000, 0)], clock)
+    clock.now = 10.0
+    meter.encoded(500)
+    first = meter.progress()
+    assert first.bytes_done == 2_000
+    assert first.seconds_left is None  # nothing is stored yet that tells how much text a byte is
+    meter.ready(500)
+    assert meter.progress().bytes_done == 4_000
+    meter.dealt_with(task, 1_000, 0, 1.0)
+    meter.finished(task)
+    last = meter.progress()
+    assert last.bytes_done == 10_000
+    assert last.seconds_left == 10.0
+    meter.ready(5_000)
+    assert meter.progress().bytes_done < 20_000  # not all, as long as a file is left
+
+
+def test_the_bar_never_goes_back() -> None:
+    task = Task(FoundFile("a.txt", 1_000, 0))
+    meter = Meter([task.file, FoundFile("b.txt", 1_000, 0)], Clock())
+    meter.encoded(300)
+    before = meter.progress().bytes_done
+    meter.dealt_with(task, 300, 500)
+    assert meter.progress().bytes_done >= before

@@ -1,0 +1,135 @@
+"""What every encoder does with batches: filled by tokens, within the memory, as measured best, halved if need be."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from indexer.datatypes import EncodedBatch, Matrix
+from indexer.encode.base import FolderEncoder
+from indexer.encode.batches import Batch, Forward, TokenBudget, fill_batches, make_batch
+from indexer.encode.folder import EncoderSpec, ModelFolder
+from indexer.encode.precision import Precision
+from indexer.encode.tokens import TokenIds
+from indexer.encode.tuning import (
+    Calibration,
+    Tuning,
+    choose_tuning,
+    fitting_tokens,
+    memory_room,
+    read_calibration,
+    write_calibration,
+)
+from indexer.errors import EncoderError
+from indexer.settings import Settings
+
+_WORTH_MEASURING = 32_768  # tokens: encoding them takes longer than measuring
+_NO_MEMORY = ("can't allocate memory", "bad_alloc", "not enough memory", "out of memory")
+
+
+class BatchingEncoder(FolderEncoder):
+    """Texts to unit rows, batch by batch through a forward pass in the precision that suits this machine.
+
+    The first large call measures for some seconds how this machine works best, unless that is known already.
+    """
+
+    precisions: ClassVar[tuple[Precision, ...]] = (Precision.FLOAT32, Precision.BFLOAT16)
+    """What the forward pass can work in; float32 comes first."""
+    trusted: ClassVar[tuple[Precision, ...]] = (Precision.FLOAT32,)
+    """Those of them that are known to agree with float32 before it was measured with this model."""
+
+    def __init__(self, folder: ModelFolder, spec: EncoderSpec, settings: Settings) -> None:
+        super().__init__(folder, spec)
+        self._settings = settings
+        self._budget: TokenBudget | None = None
+        self._forwards: dict[Precision, Forward] = {}
+
+    def tuning(self) -> Tuning:
+        """How this encoder works here; does not measure and does not import torch."""
+        return choose_tuning(self._settings, read_calibration(self.spec, self._settings), self.trusted)
+
+    def calibrate(self) -> Calibration:
+        """Measure anew how this machine works best, keep it and work so from now on."""
+        from indexer.encode.calibrate import Calibrator
+
+        with self._lock:
+            self._forwards.clear()
+            room = memory_room(self._settings)  # a cheaper precision is measured beside float32
+            affordable = self.precisions if self.folder.weight_bytes < room else self.precisions[:1]
+            calibration = Calibrator(self.folder, self._make, affordable).run(self.spec)
+            write_calibration(calibration, self.spec, self._settings)
+            self._budget = None
+        return calibration
+
+    def prepare(self) -> None:
+        with self._lock:
+            self._budget_for(self.tuning())
+
+    def _batches(self, sequences: Sequence[TokenIds]) -> Iterator[EncodedBatch]:
+        if sum(map(len, sequences)) >= _WORTH_MEASURING and self._unmeasured():
+            self.calibrate()
+        tuning = self.tuning()
+        with self._lock:
+            budget, padded = self._budget_for(tuning), self._forward(tuning.precision).padded
+        for batch in fill_batches(sequences, budget, padded=padded):
+            with self._lock:
+                rows = self._rows(batch, sequences, tuning)
+            yield EncodedBatch(batch.rows, rows, len(batch.ids))
+
+    def _rows(self, batch: Batch, sequences: Sequence[TokenIds], tuning: Tuning) -> Matrix:
+        """A batch's rows; one that is too large for the memory is halved, and so are all that follow."""
+        import torch
+
+        if torch.get_num_threads() != tuning.threads:  # counts for the calling thread alone
+            torch.set_num_threads(tuning.threads)
+        forward = self._forward(tuning.precision)
+        try:
+            return np.asarray(forward.embed(batch).numpy(), dtype=np.float32)
+        except (MemoryError, RuntimeError) as error:
+            if not _is_out_of_memory(error):
+                raise
+            forward.release()
+            if len(batch.rows) == 1:
+                raise EncoderError(
+                    f"There is not enough memory to encode a text of {len(batch.ids)} tokens: close other programs, "
+                    "or choose smaller chunks."
+                ) from error
+        self._budget_for(tuning).halve()
+        middle = len(batch.rows) // 2
+        halves = (make_batch(sequences, rows) for rows in (batch.rows[:middle], batch.rows[middle:]))
+        return np.concatenate([self._rows(half, sequences, tuning) for half in halves])
+
+    def _budget_for(self, tuning: Tuning) -> TokenBudget:
+        """The tokens of a batch, as measured or set, cut to the memory there is when encoding begins."""
+        if self._budget is None:
+            forward = self._forward(tuning.precision)
+            calibration = read_calibration(self.spec, self._settings)
+            each = max(forward.bytes_per_token, calibration.bytes_per_token if calibration else 0)
+            room = memory_room(self._settings) - forward.mapped_bytes
+            self._budget = TokenBudget(fitting_tokens(tuning.batch_tokens, room, each))
+        return self._budget
+
+    def _unmeasured(self) -> bool:
+        settings = self._settings
+        open_ends = settings.precision == "auto" or not settings.threads or not settings.batch_tokens
+        return open_ends and read_calibration(self.spec, settings) is None
+
+    def _forward(self, precision: Precision) -> Forward:
+        if precision not in self.precisions:
+            known = ", ".join(self.precisions)
+            raise EncoderError(f"The model in {self.folder.path} cannot be encoded in {precision}: use {known}.")
+        if precision not in self._forwards:
+            self._forwards = {precision: self._make(precision)}
+        return self._forwards[precision]
+
+    @abstractmethod
+    def _make(self, precision: Precision) -> Forward:
+        """Load the model's forward pass in a precision."""
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or any(sign in text for sign in _NO_MEMORY)
