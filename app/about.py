@@ -7,6 +7,7 @@ import streamlit as st
 from app import access, address, components, links, reading, services
 from app.components import html, say
 from app.markup import escaped, excerpt, marked, plain
+from app.messages import engine
 from app.place import Place, outline, position_of
 from indexer import Hit, SearchResult, Span, StoredDocument
 
@@ -130,13 +131,13 @@ def ledger(document: StoredDocument) -> None:
     """What was read of the document and what was not."""
     rows = [
         (say("ledger.status"), say(f"status.{document.status}")),
-        (say("ledger.reason"), document.reason or ""),
+        (say("ledger.reason"), engine(document.reason or "")),
         (say("ledger.coverage"), say("ledger.share", share=f"{document.coverage * 100:.0f}")),
         (say("ledger.unread"), ", ".join(map(str, document.unread_pages[:50]))),
         (say("ledger.size"), say("ledger.sizes", chars=f"{document.chars:,}", chunks=f"{document.chunk_count:,}")),
         (say("ledger.added"), document.added[:16].replace("T", " ")),
         (say("ledger.tags"), ", ".join(document.tags)),
-        (say("ledger.remarks"), "; ".join((*document.outdated, *document.remarks))),
+        (say("ledger.remarks"), "; ".join(map(engine, (*document.outdated, *document.remarks)))),
         (say("ledger.paths"), "\n".join(components.shown_path(path) for path in document.paths)),
     ]
     shown = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in rows if value)

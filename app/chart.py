@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as graphs
 import streamlit as st
 
-from app import access, components, links, services
+from app import components, links, services
 from app.components import html, say
 from app.markup import escaped, plain
-from indexer import Clustering, LongdocError, MapPoint, StoredDocument
+from app.messages import engine
+from indexer import Clustering, MapPoint, StoredDocument
 
 _HEIGHT = 620
 _LISTED = 50
@@ -110,21 +111,4 @@ def _clusters(clustering: Clustering) -> None:
         for cluster in sorted(clustering.clusters, key=lambda one: -one.size)
     )
     html(f'<h2 class="ld-h2">{escaped(say("map.clusters"))}</h2><ul class="ld-list ld-columns">{rows}</ul>')
-    components.note(clustering.criterion)
-
-
-def make(*, again: bool) -> None:
-    """The button that computes the clusters, for those who may."""
-    if not access.may_edit():
-        components.note(say("map.ask_editor"))
-        return
-    if st.button(
-        say("map.again" if again else "map.make"), icon=":material/hub:", type="secondary" if again else "primary"
-    ):
-        try:
-            with st.spinner(say("map.working")):
-                services.make_clusters()
-        except LongdocError as error:
-            components.warning(str(error))
-        else:
-            st.rerun()
+    components.note(engine(clustering.criterion))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
@@ -39,7 +42,37 @@ def html(markup: str) -> None:
 
 def note(sentence: str) -> None:
     """A quiet line of text, shown exactly as it is."""
-    html(f'<p class="ld-note">{escaped(sentence)}</p>')
+    html(quiet(sentence))
+
+
+def lead(sentence: str) -> None:
+    """A sentence that says what a page is for, shown exactly as it is."""
+    html(f'<p class="ld-lead">{escaped(sentence)}</p>')
+
+
+def quiet(sentence: str) -> str:
+    """HTML of a quiet line of text."""
+    return f'<p class="ld-note">{escaped(sentence)}</p>'
+
+
+def section(title: str, body: str) -> None:
+    """A heading with HTML of our own making below it."""
+    html(f'<section class="ld-section"><h2 class="ld-h2">{escaped(title)}</h2>{body}</section>')
+
+
+def definitions(rows: Sequence[tuple[str, str]], css: str = "ld-ledger") -> str:
+    """HTML of names with their values, both shown as text; a name without a value is left out."""
+    shown = "".join(f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in rows if value)
+    return f'<dl class="{css}">{shown}</dl>'
+
+
+def moment(stamp: str) -> str:
+    """A moment of the records (ISO 8601) on the clock of whoever looks at the page."""
+    try:
+        zone = ZoneInfo(st.context.timezone) if st.context.timezone else None
+        return datetime.fromisoformat(stamp).astimezone(zone).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, ZoneInfoNotFoundError):
+        return stamp[:16].replace("T", " ")
 
 
 def problem(title: str, sentence: str) -> None:

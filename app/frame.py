@@ -11,6 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from app import access, components, links
 from app.components import say
+from app.messages import engine
 from app.texts import Language
 from indexer import LibraryNotFoundError, LongdocError, load_settings
 
@@ -45,7 +46,7 @@ def run(page: StreamlitPage) -> None:
         except LibraryNotFoundError:
             components.library_is_empty()
         except LongdocError as error:
-            components.problem(say("problem.title"), str(error))
+            components.problem(say("problem.title"), engine(str(error)))
         except Exception:
             _LOG.exception("the page %s failed", page.url_path or "search")
             components.problem(say("problem.title"), say("problem.unexpected"))

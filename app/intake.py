@@ -9,11 +9,6 @@ from typing import Protocol
 
 from indexer import LongdocError, Settings
 
-TYPES = (
-    "pdf", "txt", "md", "html", "htm", "docx", "odt", "rtf", "epub", "pptx", "xlsx", "csv", "eml", "msg", "json", "xml",
-    "tex", "rst", "log",
-)  # fmt: skip
-
 
 class Upload(Protocol):
     """A file that came through the browser."""

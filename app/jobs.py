@@ -1,7 +1,7 @@
-"""Work that outlives the browser tab: `longdoc add` and `sync` as processes of their own, followed through records.
+"""Work that outlives the browser tab: verbs of `longdoc` as processes of their own, followed through records.
 
 A job is a folder below ``jobs`` in the library's directory: ``job.json`` says what was started, ``log`` holds what the
-process writes on stderr, one JSON record a line. Whoever opens the page reads the same files.
+process writes on stderr, one JSON record a line, ``result`` what it prints. Whoever opens a page reads the same files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from typing import Any
 import psutil
 
 _KEPT = 20
+_SUMMARY = ("added", "updated", "unchanged", "failed", "removed")
 _TAIL = 4_000_000
 """Bytes of a log that are read, from its end: a run over a hundred thousand files writes some thirty megabytes."""
 
@@ -46,13 +46,18 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run of the engine as its records tell it; ``share`` is the part that is done, 0 to 1."""
+    """A run of the engine as its records tell it.
+
+    ``share`` is the part that is done, 0 to 1, None while nobody knows; ``step`` what is being done just now, in the
+    engine's words, where the work is not a matter of files.
+    """
 
     id: str
-    what: tuple[str, ...]
+    verb: str
     started: str
     state: State
-    share: float
+    share: float | None
+    step: str
     file: str
     files_done: int
     files_total: int
@@ -70,11 +75,11 @@ def start(library: Path, arguments: Sequence[str]) -> str:
     folder = library / "jobs" / now.strftime("%Y%m%d-%H%M%S-%f")
     folder.mkdir(parents=True, mode=0o700)
     command = [sys.executable, "-m", "indexer", "--library", str(library), "--log-json", *arguments]
-    with (folder / "log").open("wb") as log:
+    with (folder / "log").open("wb") as log, (folder / "result").open("wb") as result:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=result,
             stderr=log,
             start_new_session=True,
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
@@ -92,13 +97,30 @@ def start(library: Path, arguments: Sequence[str]) -> str:
 
 def jobs(library: Path) -> list[Job]:
     """The last jobs, latest first."""
-    folders = sorted((library / "jobs").glob("*/job.json"), reverse=True)[:_KEPT]
-    return [job for folder in folders if (job := _read(folder.parent)) is not None]
+    return [job for folder in _folders(library)[:_KEPT] if (job := _read(folder)) is not None]
+
+
+def last(library: Path, *verbs: str) -> Job | None:
+    """The latest job of one of these verbs."""
+    return next((job for folder in _folders(library) if _verb(folder) in verbs and (job := _read(folder))), None)
 
 
 def running(library: Path) -> Job | None:
     """The job that is at work, if one is."""
-    return next((job for job in jobs(library)[:5] if job.state is State.RUNNING), None)
+    alive = (folder for folder in _folders(library)[:5] if (record := _record(folder)) and _alive(record))
+    return next((job for folder in alive if (job := _read(folder)) and job.state is State.RUNNING), None)
+
+
+def result(library: Path, verb: str) -> tuple[Job, dict[str, Any]] | None:
+    """The latest job of a verb that came to its end, with the JSON document it printed."""
+    for folder in _folders(library):
+        if _verb(folder) == verb and (job := _read(folder)) is not None and job.state is State.DONE:
+            try:
+                printed = json.loads((folder / "result").read_bytes())
+            except (OSError, ValueError):
+                continue
+            return job, printed
+    return None
 
 
 def stop(library: Path, job_id: str) -> None:
@@ -121,10 +143,11 @@ def _read(folder: Path) -> Job | None:
     files_total = int(progress.get("files_total", 0))
     return Job(
         id=folder.name,
-        what=tuple(record["what"]) if isinstance(record["what"], list) else (),
+        verb=_verb(folder),
         started=str(record["started"]),
         state=state,
         share=1.0 if state is State.DONE else _share(progress),
+        step=str(progress.get("stage", "")),
         file=str(progress.get("file", "")),
         files_done=files_total if state is State.DONE else int(progress.get("files_done", 0)),
         files_total=files_total,
@@ -132,24 +155,25 @@ def _read(folder: Path) -> Job | None:
         tokens_per_second=float((done or progress).get("tokens_per_second", 0.0)),
         seconds_left=progress.get("seconds_left"),
         failures=tuple(_failures(events)),
-        summary={name: int(done[name]) for name in ("added", "updated", "unchanged", "failed", "removed")}
-        if done
-        else {},
+        summary={name: int(done[name]) for name in _SUMMARY if name in done} if done else {},
         message=last_line if state is State.FAILED else "",
     )
 
 
 def _state(folder: Path, record: dict[str, Any], done: dict[str, Any] | None) -> State:
-    if done is None and _alive(record):
-        return State.RUNNING
+    if _alive(record):
+        return State.RUNNING  # also after its last record: what it prints comes later
     if (done or {}).get("stopped") or (done is None and (folder / "stop").exists()):
         return State.STOPPED
     return State.DONE if done else State.FAILED
 
 
-def _share(progress: Mapping[str, Any]) -> float:
-    total = float(progress.get("bytes_total", 0))
-    return min(float(progress.get("bytes_done", 0)) / total, 1.0) if total else 0.0
+def _share(progress: Mapping[str, Any]) -> float | None:
+    """The part that is done: of the bytes where files are read, else of the steps or documents."""
+    for done, total in (("bytes_done", "bytes_total"), ("done", "total")):
+        if progress.get(total):
+            return min(float(progress.get(done, 0)) / float(progress[total]), 1.0)
+    return None
 
 
 def _failures(events: Sequence[Mapping[str, Any]]) -> list[Failure]:
@@ -204,21 +228,24 @@ def _born(pid: int) -> float | None:
         return None
 
 
+def _folders(library: Path) -> list[Path]:
+    """The folders of all jobs, latest first."""
+    return sorted((path.parent for path in (library / "jobs").glob("*/job.json")), reverse=True)
+
+
+def _verb(folder: Path) -> str:
+    record = _record(folder)
+    return str(record["what"][0]) if record and isinstance(record["what"], list) and record["what"] else ""
+
+
 def _forget_old(library: Path) -> None:
-    """Keep the last jobs only; what the library holds does not depend on them."""
-    for folder in sorted((library / "jobs").iterdir(), reverse=True)[_KEPT:]:
-        record = _record(folder)
-        if record is None or not _alive(record):
+    """Keep the last jobs only, and the last result of each verb; what the library holds does not depend on them."""
+    kept: set[str] = set()
+    for place, folder in enumerate(sorted((library / "jobs").iterdir(), reverse=True)):
+        record, result = _record(folder), folder / "result"
+        verb = _verb(folder) if result.exists() and result.stat().st_size else ""
+        if place >= _KEPT and (record is None or not _alive(record)) and (not verb or verb in kept):
             for file in folder.iterdir():
                 file.unlink()
             folder.rmdir()
-
-
-def wait(library: Path, seconds: float) -> bool:
-    """Wait until no job runs; False when one still does after ``seconds``."""
-    until = time.monotonic() + seconds
-    while running(library) is not None:
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.1)
-    return True
+        kept.add(verb)

@@ -11,7 +11,9 @@ import streamlit as st
 from app import address, components, links, services
 from app.components import html, say
 from app.markup import escaped, marked, plain
-from indexer import Comparison, Difference, DuplicateReport, Fact, Group, Span, StoredDocument
+from app.messages import engine
+from app.services import FoundDuplicates
+from indexer import Comparison, Difference, Fact, Group, Span, StoredDocument
 
 GROUPS_A_PAGE = 10
 _DIFFERENCES_SHOWN = 40
@@ -19,11 +21,21 @@ _LONGEST_DIFF = 4000
 _WORD = re.compile(r"[㐀-鿿぀-ヿ]|\w+|[^\w\s]|\s+")
 
 
-def show(report: DuplicateReport) -> None:
+def show(found: FoundDuplicates) -> None:
     """What was compared, the groups a page at a time, and the texts that stand in many documents."""
-    components.note(say("pairs.compared", count=f"{report.compared:,}", groups=len(report.groups)))
+    report = found.report
+    if found.stale:
+        components.warning(say("pairs.stale"))
+    components.note(
+        say(
+            "pairs.compared",
+            count=f"{report.compared:,}",
+            groups=len(report.groups),
+            when=components.moment(found.started),
+        )
+    )
     if not report.groups:
-        html(f'<p class="ld-lead">{escaped(say("pairs.none"))}</p>')
+        components.lead(say("pairs.none"))
     pages = max(-(-len(report.groups) // GROUPS_A_PAGE), 1)
     page = min(max(address.number("p", 1) or 1, 1), pages)
     for group in report.groups[(page - 1) * GROUPS_A_PAGE : page * GROUPS_A_PAGE]:
@@ -63,7 +75,7 @@ def _paths(document: StoredDocument) -> str:
 def _keep(group: Group, document_id: int) -> str:
     if len(group.documents) < 2 or document_id != group.keep:
         return ""
-    return f' · <span title="{escaped(group.reason)}">{escaped(say("pairs.keep"))}</span>'
+    return f' · <span title="{escaped(engine(group.reason))}">{escaped(say("pairs.keep"))}</span>'
 
 
 def _compare_buttons(group: Group) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 
 import streamlit as st
 
-from app import address, components
+from app import address, components, services
 from app.components import html, say
 from app.markup import escaped
 from app.place import Place
@@ -43,13 +42,13 @@ def show(place: Place) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=48)
-def page_image(path: Path, _changed: int, number: int, scale: float) -> str:
+def page_image(path: Path, changed: int, number: int, scale: float) -> str:
     """A page as a data address of a PNG; kept, since people turn pages back and forth."""
-    return f"data:image/png;base64,{base64.b64encode(render_page(path, number, scale)).decode('ascii')}"
+    return services.data_address(render_page(path, number, scale))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2000)
-def _locate(path: Path, _changed: int, number: int, start: int, end: int) -> tuple[Rectangle, ...]:
+def _locate(path: Path, changed: int, number: int, start: int, end: int) -> tuple[Rectangle, ...]:
     return locate_text(path, number, Span(start, end))
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from app import address, components, links, pictures, services
 from app.components import html, say
 from app.markup import escaped, marked
+from app.messages import engine
 from app.place import Place
 from indexer import PageError
 
@@ -15,12 +16,12 @@ def show(place: Place) -> None:
     """The toolbar and the page."""
     view = _toolbar(place)
     if place.page.unread:
-        components.warning(say("document.unread_page", reason=place.page.unread))
+        components.warning(say("document.unread_page", reason=engine(place.page.unread)))
     if view == "page":
         try:
             pictures.show(place)
         except PageError as error:
-            components.warning(str(error))
+            components.warning(engine(str(error)))
             _text(place)
     else:
         _text(place)

@@ -12,6 +12,7 @@ import streamlit as st
 from app import address, components, links, recent, services
 from app.components import html, say
 from app.markup import escaped, label, marked
+from app.messages import engine
 from app.services import PAGE_SIZE, Question
 from indexer import Hit, SearchResult
 
@@ -46,7 +47,7 @@ def last_searches() -> None:
 def show(found: SearchResult, question: Question, order: str) -> None:
     """The warnings, the count, one page of hits and the way to the others."""
     for warning in found.warnings:
-        components.warning(warning)
+        components.warning(engine(warning))
     if not found.hits:
         _nothing(found, question)
         return
@@ -61,12 +62,13 @@ def show(found: SearchResult, question: Question, order: str) -> None:
 
 
 def _nothing(found: SearchResult, question: Question) -> None:
-    """Nothing was found: say so, offer what may have been meant, and what else to try."""
+    """Nothing was found: say so, and what else to try."""
     html(f"<h2>{escaped(say('search.nothing', query=question.text[:200]))}</h2>")
-    if found.suggestions:
-        meant = " ".join(links.link(text, links.address("search", {"q": text})) for text in found.suggestions[:5])
-        html(f'<p class="ld-lead">{escaped(say("search.meant"))} {meant}</p>')
-    html(f'<p class="ld-lead">{escaped(say("search.nothing_help"))}</p>')
+    hints = "".join(f"<li>{escaped(engine(hint))}</li>" for hint in found.suggestions)
+    if hints:
+        html(f'<ul class="ld-names">{hints}</ul>')
+    else:
+        components.lead(say("search.nothing_help"))
 
 
 def ordered(hits: tuple[Hit, ...], order: str) -> list[Hit]:

@@ -1,25 +1,36 @@
-"""What the pages ask of the engine: one shared library, the searches, the documents; nothing is drawn here."""
+"""What the pages ask of the engine: one shared library, the searches, the documents; nothing is drawn here.
+
+Streamlit's caches tell answers apart by the arguments whose names begin without an underscore: the library's generation
+is one of them wherever an answer changes with the library.
+"""
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
+from app import jobs
 from indexer import (
+    Boilerplate,
     Clustering,
     Comparison,
     Counts,
     DuplicateReport,
     Finding,
+    Group,
     Grouping,
     Heading,
     Library,
     LibraryNotFoundError,
     Mode,
+    Pair,
+    Relation,
     SearchOptions,
     SearchResult,
     Settings,
@@ -27,17 +38,17 @@ from indexer import (
     StoredDocument,
     StoredPage,
     StoredRun,
-    Verification,
-    cluster_documents,
     compare,
     diagnose,
-    find_duplicates,
+    growth_picture,
+    last_growth,
+    last_needle,
     load_clusters,
     load_settings,
     more_like,
+    needle_picture,
     remove,
     search_library,
-    verify,
 )
 
 PAGE_SIZE = 10
@@ -109,7 +120,7 @@ def ask(question: Question, k: int = MOST_DOCUMENTS) -> SearchResult:
 
 
 @st.cache_resource(show_spinner=False, max_entries=128, ttl=900)
-def _ask(_directory: str, _generation: int, question: Question, k: int) -> SearchResult:
+def _ask(directory: str, generation: int, question: Question, k: int) -> SearchResult:
     options = SearchOptions(k=k, mode=question.mode, where=question.where, more=question.more, less=question.less)
     if question.like_chunk is not None:
         return more_like(library(), chunk_id=question.like_chunk, options=options)
@@ -136,7 +147,7 @@ def facets() -> Facets:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _facets(_directory: str, _generation: int) -> Facets:
+def _facets(directory: str, generation: int) -> Facets:
     store = library().store
     types: Counter[str] = Counter()
     languages: Counter[str] = Counter()
@@ -166,7 +177,7 @@ def within(document_id: int, text: str) -> SearchResult:
 
 
 @st.cache_resource(show_spinner=False, max_entries=64, ttl=900)
-def _within(_directory: str, _generation: int, document_id: int, text: str) -> SearchResult:
+def _within(directory: str, generation: int, document_id: int, text: str) -> SearchResult:
     options = SearchOptions(k=MOST_PLACES, by=Grouping.CHUNK, document=document_id, fold_copies=False)
     return search_library(library(), text, options)
 
@@ -202,15 +213,48 @@ def similar(document_id: int, k: int = 5) -> SearchResult:
     return ask(Question(like_document=document_id), k)
 
 
-def duplicates() -> DuplicateReport:
-    """Every group of near-duplicates; found once for each state of the library."""
+@dataclass(frozen=True, slots=True)
+class FoundDuplicates:
+    """What the last comparison of all documents found, when it was made, and whether the library has changed since."""
+
+    report: DuplicateReport
+    started: str
+    stale: bool
+
+
+def duplicates() -> FoundDuplicates | None:
+    """What the last comparison found; None when there never was one. Documents that are gone since are left out."""
     opened = library()
-    return _duplicates(str(opened.directory), opened.store.generation())
+    found = jobs.result(opened.directory, "duplicates")
+    if found is None:
+        return None
+    job, printed = found
+    generation = opened.store.generation()
+    report = _duplicates(str(opened.directory), generation, job.id, printed)
+    return FoundDuplicates(report, job.started, printed.get("generation") != generation)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _duplicates(_directory: str, _generation: int) -> DuplicateReport:
-    return find_duplicates(library())
+def _duplicates(directory: str, generation: int, job: str, _printed: Mapping[str, Any]) -> DuplicateReport:
+    return as_report(_printed, {document.id: document for document in documents()})
+
+
+def as_report(printed: Mapping[str, Any], known: Mapping[int, StoredDocument]) -> DuplicateReport:
+    """The report that `longdoc duplicates --json` printed, for the documents that are still known."""
+    groups = []
+    for one in printed["groups"]:
+        members = tuple(known[document["id"]] for document in one["documents"] if document["id"] in known)
+        pairs = tuple(Pair(**pair | {"relation": Relation(pair["relation"])}) for pair in one["pairs"])
+        pairs = tuple(pair for pair in pairs if pair.a in known and pair.b in known)
+        if pairs or (len(members) == 1 and len(members[0].paths) > 1):
+            keep = one["keep"]
+            groups.append(
+                Group(one["id"], Relation(one["relation"]), members, pairs, one["through"], keep["id"], keep["reason"])
+            )
+    boilerplate = tuple(Boilerplate(**text) for text in printed["boilerplate"])
+    return DuplicateReport(
+        tuple(groups), boilerplate, printed["documents"], printed["compared_pairs"], printed["seconds"]
+    )
 
 
 def compared(a: int, b: int) -> Comparison:
@@ -267,17 +311,28 @@ def doctor() -> tuple[Finding, ...]:
     return diagnose(settings(), prove=False).findings
 
 
-def verified() -> Verification:
-    """Everything stored, checked now."""
-    return verify(library())
+def growth_shown() -> str | None:
+    """The curves of the last `longdoc probe growth` on this machine as a data address; None without one."""
+    growth = last_growth(settings())
+    return _picture("growth", repr(growth), lambda: growth_picture(growth)) if growth and growth.costs else None
+
+
+def needle_shown() -> str | None:
+    """The maps of the last `longdoc probe needle` on this machine as a data address; None without one."""
+    needle = last_needle(settings())
+    return _picture("needle", repr(needle), lambda: needle_picture(needle)) if needle and needle.results else None
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _picture(kind: str, measured: str, _draw: Callable[[], bytes]) -> str:
+    return data_address(_draw())
+
+
+def data_address(png: bytes) -> str:
+    """A PNG as an address that holds the picture itself."""
+    return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
 
 
 def clusters() -> Clustering | None:
     """The clusters as they were made last; None when they never were."""
     return load_clusters(library())
-
-
-def make_clusters() -> None:
-    """Compute the clusters and keep them. Raises LibraryLockedError while another process writes."""
-    with _writing() as opened:
-        cluster_documents(opened)

@@ -10,6 +10,7 @@ import streamlit as st
 from app import access, components, links, services
 from app.components import html, say
 from app.markup import escaped, plain
+from app.messages import engine
 from indexer import LongdocError, StoredDocument
 
 _ROW, _HEADER, _MOST_ROWS = 36, 38, 16
@@ -32,7 +33,7 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
         ],
         say("column.date"): [(document.created or document.modified or "")[:10] for document in shown],
         say("column.tags"): [list(document.tags) for document in shown],
-        say("column.reason"): [plain(document.reason or "") for document in shown],
+        say("column.reason"): [plain(engine(document.reason or "")) for document in shown],
     }
     event = st.dataframe(
         columns,
@@ -156,6 +157,6 @@ def _attempt(change: object) -> None:
     try:
         change()
     except LongdocError as error:
-        components.warning(str(error))
+        components.warning(engine(str(error)))
     else:
         st.rerun()

@@ -94,6 +94,7 @@ if TYPE_CHECKING:  # the same names for type checkers, which cannot follow __get
     from indexer.parse.options import (
         ReadOptions as ReadOptions,
     )
+    from indexer.parse.registry import readable_suffixes as readable_suffixes
     from indexer.parse.viewing import (
         locate_text as locate_text,
         render_page as render_page,
@@ -217,6 +218,7 @@ _HOMES: dict[str, str] = {
     "password_matches": "passwords",
     "passwords_path": "settings",
     "plot": "clusters",
+    "readable_suffixes": "parse.registry",
     "remove": "ingest",
     "rename_cluster": "clusters",
     "render_page": "parse.viewing",

@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import about, address, components, place, reading, services
 from app.components import say
+from app.messages import engine
 
 
 def show(number: int) -> None:
@@ -26,7 +27,7 @@ def show(number: int) -> None:
         if here:
             reading.show(here)
         else:
-            components.problem(say("document.no_text"), document.reason or say("document.no_text_why"))
+            components.problem(say("document.no_text"), engine(document.reason or "") or say("document.no_text_why"))
 
 
 chosen = address.number("id")

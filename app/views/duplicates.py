@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import address, components, pairs, services
+from app import address, components, pairs, services, work
 from app.components import html, say
 from app.markup import escaped
 
@@ -17,9 +17,13 @@ def show() -> None:
         pairs.side_by_side(services.compared(first, second))
         return
     html(f'<h1 class="ld-h1">{escaped(say("nav.duplicates"))}</h1>')
-    with st.spinner(say("pairs.working")):
-        report = services.duplicates()
-    pairs.show(report)
+    work.panel("duplicates")
+    found = services.duplicates()
+    if found is not None:
+        pairs.show(found)
+    else:
+        components.lead(say("pairs.never"))
+    work.offer("duplicates", say("pairs.again" if found else "pairs.look"), again=found is not None)
 
 
 with st.container(key="reading"):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import access, components, services, upkeep
+from app import components, services, upkeep, work
 from app.components import html, say
 from app.markup import escaped
 
@@ -15,15 +15,17 @@ def show() -> None:
         upkeep.machine()
         return
     upkeep.figures()
+    work.panel("verify")
     left, right = st.columns(2, gap="large")
     with left:
         upkeep.throughput(services.runs())
         upkeep.statuses()
         upkeep.problems()
+        upkeep.verify()
+        upkeep.sources()
     with right:
         upkeep.machine()
-        if access.may_edit():
-            upkeep.verify()
+    upkeep.measured()
 
 
 show()

@@ -1,6 +1,6 @@
 """The library page: every document with its state, and the ways to add, refresh, tag and remove."""
 
-from app import access, adding, components, services, shelf
+from app import access, adding, components, services, shelf, work
 from app.components import html, say
 from app.markup import escaped
 from indexer import LibraryNotFoundError
@@ -9,7 +9,7 @@ from indexer import LibraryNotFoundError
 def show() -> None:
     """The work going on, the forms for editors, then the table."""
     html(f'<h1 class="ld-h1">{escaped(say("nav.library"))}</h1>')
-    adding.panel()
+    work.panel("add", "sync")
     if access.may_edit():
         adding.forms()
     try:

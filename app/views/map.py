@@ -1,6 +1,6 @@
 """The map page: what the collection is about."""
 
-from app import chart, components, services
+from app import chart, components, services, work
 from app.components import html, say
 from app.markup import escaped
 
@@ -11,15 +11,15 @@ def show() -> None:
         components.library_is_empty()
         return
     html(f'<h1 class="ld-h1">{escaped(say("nav.map"))}</h1>')
+    work.panel("clusters")
     clustering = services.clusters()
     if clustering is None:
-        html(f'<p class="ld-lead">{escaped(say("map.none"))}</p>')
-        chart.make(again=False)
-        return
-    if clustering.stale:
-        components.warning(say("map.stale"))
-    chart.show(clustering)
-    chart.make(again=True)
+        components.lead(say("map.none"))
+    else:
+        if clustering.stale:
+            components.warning(say("map.stale"))
+        chart.show(clustering)
+    work.offer("clusters", say("map.again" if clustering else "map.make"), again=clustering is not None)
 
 
 show()

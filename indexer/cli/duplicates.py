@@ -46,6 +46,7 @@ def duplicates_command(
 
     quiet = context.quiet or context.log_json
     with open_library(context) as library:
+        generation = library.store.generation()
         with progress_bar(context) as progress:
             report = find_duplicates(library, DuplicateOptions(threshold, translations), progress)
         if csv_path is not None:
@@ -63,6 +64,7 @@ def duplicates_command(
                     "boilerplate": boilerplate,
                     "documents": report.compared,
                     "compared_pairs": report.candidates,
+                    "generation": generation,
                     "seconds": round(report.seconds, 3),
                 }
             )

@@ -12,6 +12,7 @@ import click
 
 from indexer.cli.opening import open_library
 from indexer.cli.output import ExitCode, print_json, say, shown
+from indexer.cli.waiting import progress_bar, record
 
 if TYPE_CHECKING:
     from indexer.cli import Context
@@ -40,15 +41,17 @@ def verify_command(context: Context, repair: bool, wait: bool, as_json: bool) ->
 
     with open_library(context, write=repair) as library:
         locked = library.write_lock(-1 if wait else 0) if repair else nullcontext()
-        with locked:
-            found = verify(library, repair=repair, watch=_watch_checks(context))
+        with locked, progress_bar(context) as progress:
+            found = verify(library, repair=repair, watch=progress)
+    if context.log_json:
+        record("done", documents=found.documents, sound=found.sound)
     if as_json:
         print_json(_verification_json(found))
     else:
         for finding in found.findings:
             where = f"document {finding.document_id}: " if finding.document_id is not None else ""
             click.echo(shown(f"{finding.severity.value:<8} {where}{finding.what}"))
-        say(_verdict(found), quiet=context.quiet)
+        say(_verdict(found), quiet=context.quiet or context.log_json)
     if found.damaged:
         return ExitCode.FAILED
     return ExitCode.DONE if found.sound else ExitCode.SOME_FAILED
@@ -242,14 +245,6 @@ def _refresh_means(library: Library) -> None:
 def _watch_documents(context: Context) -> Callable[[int, int, str], None]:
     def watch(done: int, total: int, title: str) -> None:
         say(f"[{done + 1}/{total}] {title}", quiet=context.quiet)
-
-    return watch
-
-
-def _watch_checks(context: Context) -> Callable[[str, int, int], None]:
-    def watch(what: str, done: int, total: int) -> None:
-        if done and done % 1000 == 0:
-            say(f"{done} of {total} {what} checked.", quiet=context.quiet)
 
     return watch
 

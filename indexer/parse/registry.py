@@ -28,6 +28,11 @@ def known_formats() -> tuple[Format, ...]:
     return tuple(found for name in modules for found in importlib.import_module(f"{formats.__name__}.{name}").FORMATS)
 
 
+def readable_suffixes() -> tuple[str, ...]:
+    """The endings that files of the known formats usually have, without the dot, sorted."""
+    return tuple(sorted({suffix for found in known_formats() for suffix in found.suffixes}))
+
+
 def detect_format(sample: Sample) -> Format:
     """The format of a file by its content; the name only settles what the content leaves open.
 

@@ -70,7 +70,7 @@ def verify(library: Library, *, repair: bool = False, watch: Watch | None = None
     ids = _or_none(library.store.document_ids, findings)
     for number, document_id in enumerate(ids):
         if watch is not None:
-            watch("documents", number, len(ids))
+            watch("Checking", number, len(ids))
         findings += [
             Finding(Severity.DAMAGE, what, document_id) for what in library.store.check_document(int(document_id))
         ]

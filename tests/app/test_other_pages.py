@@ -1,11 +1,17 @@
 """The library, duplicates, map and health pages, state by state."""
 
-import pytest
+import json
+from types import SimpleNamespace
 
-from app import access, chart, jobs, pairs, services
-from indexer import Role
+import pytest
+from click.testing import CliRunner
+
+from app import access, chart, jobs, pairs, services, work
+from indexer import AddOptions, Library, ReadOptions, Role, add, find_duplicates
+from indexer.cli import longdoc
 from indexer.library import writer_lock
 from tests.app.conftest import html_of
+from tests.fakes import FakeEncoder
 
 
 def number_of(library, name):
@@ -99,7 +105,7 @@ def test_a_locked_library_is_said_and_nothing_is_changed(library, monkeypatch):
 
 def test_the_job_at_work_is_shown(open_page, library, monkeypatch):
     job = jobs.Job(
-        "1", ("add",), "2026-01-01T00:00:00", jobs.State.RUNNING, 0.5, "/shelf/<b>.pdf", 5, 10, 100, 300.0, 61.0,
+        "1", "add", "2026-01-01T00:00:00", jobs.State.RUNNING, 0.5, "", "/shelf/<b>.pdf", 5, 10, 100, 300.0, 61.0,
         (jobs.Failure("/x/locked.pdf", "encrypted", "It needs a password."),), {}, "",
     )  # fmt: skip
     monkeypatch.setattr(jobs, "running", lambda library: job)
@@ -113,11 +119,59 @@ def test_the_job_at_work_is_shown(open_page, library, monkeypatch):
     assert "It needs a password." in page
 
 
-def test_versions_are_grouped_and_compared(open_page, library, shelf, tmp_path):
-    first, second = number_of(library, "supply.md"), number_of(library, "pump.txt")
+@pytest.fixture
+def started(monkeypatch):
+    """The verbs that the pages started as jobs, none of which is really started."""
+    verbs = []
+    monkeypatch.setattr(jobs, "start", lambda library, arguments: verbs.append(list(arguments)) or "none")
+    return verbs
+
+
+def keep_result(library, verb, printed):
+    """Put the record of a job that came to its end beside the library."""
+    folder = library.directory / "jobs" / "20260101-000000-000000"
+    folder.mkdir(parents=True)
+    record = {"what": [verb, "--json"], "started": "2026-01-01T00:00:00+00:00", "pid": 1, "born": None}
+    (folder / "job.json").write_text(json.dumps(record))
+    (folder / "log").write_text('{"event": "done"}\n')
+    (folder / "result").write_text(json.dumps(printed))
+
+
+def printed_by(*arguments):
+    """What a verb prints with --json, run in this process."""
+    return json.loads(CliRunner().invoke(longdoc, [*arguments, "--json"], catch_exceptions=False).stdout)
+
+
+def test_duplicates_are_offered_then_shown(open_page, library, shelf, started):
     test = open_page("duplicates")
-    assert not test.exception
-    assert "Documents compared: 4" in html_of(test)
+    assert "See what you have twice" in html_of(test)
+    test.button[0].click().run()
+    assert started == [["duplicates", "--json"]]
+    keep_result(library, "duplicates", printed_by("duplicates"))
+    page = html_of(open_page("duplicates"))
+    assert "Documents compared: 4. Groups found: 0." in page
+    assert "Documents have come or gone" not in page
+    services.remove_documents([number_of(library, "pump.txt")])
+    assert "Documents have come or gone" in html_of(open_page("duplicates"))
+
+
+def test_what_the_verb_prints_is_the_report_without_what_is_gone(library, shelf, tmp_path):
+    (shelf / "supply-2.md").write_text((shelf / "supply.md").read_text().replace("thirty", "twenty"))
+    with Library.open(library.directory, library.settings, write=True, encoder=FakeEncoder()) as opened:
+        add(opened, [str(shelf)], AddOptions(ReadOptions(sandbox=False)))
+    printed = printed_by("duplicates")
+    known = {document.id: document for document in library.store.documents()}
+    report = services.as_report(printed, known)
+    assert report.groups == find_duplicates(library).groups or [  # matches are not printed
+        (group.relation, group.documents, group.keep, group.reason) for group in report.groups
+    ] == [(group.relation, group.documents, group.keep, group.reason) for group in find_duplicates(library).groups]
+    (group,) = report.groups
+    del known[group.documents[0].id]
+    assert services.as_report(printed, known).groups == ()
+
+
+def test_two_documents_are_compared(open_page, library):
+    first, second = number_of(library, "supply.md"), number_of(library, "pump.txt")
     test = open_page("duplicates", a=str(first), b=str(second))
     assert not test.exception
     assert "All near-duplicates" in html_of(test)
@@ -130,11 +184,26 @@ def test_changed_words_are_found_in_both_texts():
     assert pairs.changed_spans("", "new") == ([], [pairs.Span(0, 3)])
 
 
-def test_the_map_is_offered_then_shown(open_page, library):
+def test_the_map_is_offered_then_shown(open_page, library, started):
     test = open_page("map")
     assert "No map has been made yet" in html_of(test)
     test.button[0].click().run()
+    assert started == [["clusters", "--json"]]
+    printed_by("clusters")
+    test = open_page("map")
     assert not test.exception
+    assert "Clusters" in html_of(test)
+
+
+def test_nothing_is_started_while_a_job_is_at_work(open_page, library, monkeypatch):
+    monkeypatch.setattr(work, "busy", lambda: True)
+    for page in ("map", "duplicates", "health"):
+        offered = [
+            button
+            for button in open_page(page).button
+            if button.label in ("Make the map", "Look for duplicates", "Check now")
+        ]
+        assert [button.disabled for button in offered] == [True]
 
 
 def test_titles_on_the_map_are_no_markup():
@@ -155,8 +224,42 @@ def test_health_shows_the_library_and_what_went_wrong(open_page, library):
     assert "This machine" in page
 
 
-def test_health_checks_on_demand(open_page, library):
+def test_health_checks_on_demand(open_page, library, started, shelf):
     test = open_page("health")
     next(button for button in test.button if button.label == "Check now").click().run()
-    assert not test.exception
-    assert "sound" in html_of(test) or "longdoc verify --repair" in html_of(test)
+    assert started == [["verify", "--json"]]
+    keep_result(library, "verify", {"findings": []})
+    assert "Everything is sound." in html_of(open_page("health"))
+
+
+def test_health_names_what_a_check_found(open_page, library, shelf):
+    (shelf / "pump.txt").unlink()
+    keep_result(library, "verify", printed_by("verify"))
+    page = html_of(open_page("health"))
+    assert "pump.txt is gone" in page
+    assert "Nothing is wrong with what is stored." in page
+
+
+def test_health_shows_the_last_probes(open_page, library, monkeypatch):
+    page = html_of(open_page("health"))
+    assert "longdoc probe growth" in page
+    assert "longdoc probe needle" in page
+    monkeypatch.setattr(services, "last_needle", lambda settings: SimpleNamespace(results=(1,)))
+    monkeypatch.setattr(services, "needle_picture", lambda needle: b"a picture")
+    page = html_of(open_page("health"))
+    assert 'src="data:image/png;base64,YSBwaWN0dXJl"' in page
+    assert "longdoc probe needle" not in page
+
+
+def test_an_answer_is_remembered_until_the_library_changes(library, shelf, tmp_path):
+    def titles():
+        return {hit.document.display_title for hit in services.ask(services.Question("walrus")).hits}
+
+    assert "walrus" not in titles()
+    assert "text/csv" not in services.facets().types
+    (shelf / "walrus.txt").write_text("Walrus\n\nThe walrus swims.\n")
+    (shelf / "table.csv").write_text("animal,count\nwalrus,3\n")
+    with Library.open(library.directory, library.settings, write=True, encoder=FakeEncoder()) as opened:
+        add(opened, [str(shelf)], AddOptions(ReadOptions(sandbox=False)))
+    assert "walrus" in titles()
+    assert "text/csv" in services.facets().types
