@@ -18,9 +18,10 @@ ICON = str(Path(__file__).with_name("icon.svg"))
 
 
 def language() -> texts.Language:
-    """The language of this session: the one in the address, else the browser's."""
+    """The language of this session: the one in the address, else the one before, else the browser's."""
     chosen = st.query_params.get("lang") or st.session_state.get("language")
     if chosen in set(texts.Language):
+        st.session_state["language"] = chosen
         return texts.Language(chosen)
     return texts.Language.best_for(st.context.locale)
 

@@ -11,7 +11,7 @@ from app import components
 from app.texts import Language
 
 CHINESE = Path(__file__).with_name("engine_zh.toml")
-_PLACE = re.compile(r"\{\}")
+_PLACE = re.compile(r"(\{#?\})")
 _BORDERS = ("; ", ", ")
 """Where several things are said one after the other: reasons, and counts of documents."""
 
@@ -52,5 +52,5 @@ def _templates() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    pieces = [re.escape(piece) for piece in _PLACE.split(template)]
-    return re.compile("(.*?)".join(pieces), re.DOTALL)
+    places = {"{}": "((?:(?!; ).)*?)", "{#}": r"([\d,]+)"}
+    return re.compile("".join(places.get(piece) or re.escape(piece) for piece in _PLACE.split(template)), re.DOTALL)

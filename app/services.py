@@ -244,8 +244,7 @@ def as_report(printed: Mapping[str, Any], known: Mapping[int, StoredDocument]) -
     groups = []
     for one in printed["groups"]:
         members = tuple(known[document["id"]] for document in one["documents"] if document["id"] in known)
-        pairs = tuple(Pair(**pair | {"relation": Relation(pair["relation"])}) for pair in one["pairs"])
-        pairs = tuple(pair for pair in pairs if pair.a in known and pair.b in known)
+        pairs = tuple(_pair(pair) for pair in one["pairs"] if pair["a"] in known and pair["b"] in known)
         if pairs or (len(members) == 1 and len(members[0].paths) > 1):
             keep = one["keep"]
             groups.append(
@@ -255,6 +254,11 @@ def as_report(printed: Mapping[str, Any], known: Mapping[int, StoredDocument]) -
     return DuplicateReport(
         tuple(groups), boilerplate, printed["documents"], printed["compared_pairs"], printed["seconds"]
     )
+
+
+def _pair(printed: Mapping[str, Any]) -> Pair:
+    shares = (printed["similarity"], printed["share_a_in_b"], printed["share_b_in_a"], printed["in_order"])
+    return Pair(printed["a"], printed["b"], Relation(printed["relation"]), *shares, printed["shared_chunks"])
 
 
 def compared(a: int, b: int) -> Comparison:

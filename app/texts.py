@@ -275,6 +275,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "relation.identical": ("The same file at several places", "同一文件存于多处"),
     "relation.same_text": ("The same text", "文字相同"),
     "relation.version": ("Versions of one document", "同一文档的不同版本"),
+    "relation.section": ("They share a section", "有相同的章节"),
     "relation.contained": ("One lies inside the other", "一篇包含于另一篇"),
     "relation.translation": ("Perhaps a translation", "可能互为译文"),
     "relation.boilerplate": ("They share only common text", "仅有通用文字相同"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -61,10 +62,21 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-def longdoc(home: Path, *arguments: str, extra: Mapping[str, str] | None = None) -> None:
-    """Run the command line to its end; its library is ``home/library``."""
+def longdoc(home: Path, *arguments: str, extra: Mapping[str, str] | None = None) -> str:
+    """Run the command line to its end and give what it prints; its library is ``home/library``."""
     command = [sys.executable, "-m", "indexer", "--library", str(home / "library"), *arguments]
-    subprocess.run(command, env=environment(home) | dict(extra or {}), check=True, capture_output=True, timeout=600)
+    environs = environment(home) | dict(extra or {})
+    return subprocess.run(command, env=environs, check=True, capture_output=True, text=True, timeout=600).stdout
+
+
+def keep_result(library: Path, verb: str, printed: str) -> None:
+    """Put the record of a job that came to its end beside the library, with what its verb printed."""
+    folder = library / "jobs" / "20260101-000000-000000"
+    folder.mkdir(parents=True)
+    record = {"what": [verb, "--json"], "started": "2026-01-01T00:00:00+00:00", "pid": 1, "born": None}
+    (folder / "job.json").write_text(json.dumps(record))
+    (folder / "log").write_text('{"event": "done"}\n')
+    (folder / "result").write_text(printed)
 
 
 @contextmanager

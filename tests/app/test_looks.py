@@ -9,7 +9,7 @@ import pytest
 from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.app.browsing import ARTEFACTS, CHROMIUM, FLAGS, ROOT, Seen, longdoc, opened, served
+from tests.app.browsing import ARTEFACTS, CHROMIUM, FLAGS, ROOT, Seen, keep_result, longdoc, opened, served
 
 pytestmark = [
     pytest.mark.slow,
@@ -30,6 +30,11 @@ PAGES = {
 }
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
+PAINTED = """(scheme) => {
+  const [red] = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/[0-9]+/g);
+  return scheme === 'dark' ? red < 80 : red > 200;
+}"""
+"""Whether the page has taken on a colour scheme: the accessibility check must not meet it halfway."""
 SERIOUS = ("serious", "critical")
 NOT_OURS: dict[str, str] = {}
 
@@ -40,6 +45,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict[
     home = tmp_path_factory.mktemp("looks")
     longdoc(home, "add", str(ROOT / "data" / "samples"))
     longdoc(home, "clusters")
+    keep_result(home / "library", "duplicates", longdoc(home, "duplicates", "--json"))
     from indexer import Library, load_settings
     from tests.fakes import FakeEncoder
 
@@ -76,7 +82,8 @@ def test_a_page_is_accessible_and_fits_in_light_and_dark_wide_and_narrow(shelf, 
         page.set_viewport_size({"width": width, "height": 900})
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
-            page.wait_for_timeout(500)
+            page.wait_for_function(PAINTED, arg=scheme)
+            page.wait_for_timeout(500)  # what fades in has done so
             page.screenshot(path=ARTEFACTS / "pages" / f"{name}-{scheme}-{width}.png")
             complaints += [f"{scheme} {width}: {complaint}" for complaint in serious(page)]
         if (overhang := page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:

@@ -31,6 +31,14 @@ def test_verify_says_that_all_is_whole(longdoc: Longdoc, library: Path) -> None:
     }  # fmt: skip
 
 
+def test_verify_tells_other_programs_how_far_it_is(longdoc: Longdoc, library: Path) -> None:
+    outcome = longdoc("--log-json", "verify", "--json")
+    records = [json.loads(line) for line in outcome.err.splitlines()]
+    assert [(record["event"], record.get("stage")) for record in records] == [("progress", "Checking"), ("done", None)]
+    assert records[0]["total"] == 2
+    assert outcome.json["sound"]
+
+
 def test_the_exit_code_of_verify_tells_what_can_be_repaired(longdoc: Longdoc, library: Path) -> None:
     with sqlite3.connect(library / "library.sqlite3") as connection:
         connection.execute("UPDATE languages SET chunk_count = 99")
