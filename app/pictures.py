@@ -1,4 +1,4 @@
-"""A PDF's page as a picture with the chunk and the words marked on it."""
+"""A PDF's page, or a scan, as a picture with the chunk and the words marked on it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _MOST_WORDS = 60
 
 
 def can_show(place: Place) -> bool:
-    """Whether the document's pages can be drawn: a PDF that still lies where it was read."""
-    return place.paged and place.document.media_type == "application/pdf" and place.path is not None
+    """Whether the document's pages can be drawn: a PDF or picture that still lies where it was read."""
+    drawn = place.document.media_type == "application/pdf" or place.document.media_type.startswith("image/")
+    return place.paged and drawn and place.path is not None
 
 
 def show(place: Place) -> None:

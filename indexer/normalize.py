@@ -182,6 +182,8 @@ def clean(text: str, *, join_lines: bool = False, close_up: bool = False, drop: 
     position = 0
     for span in (*drop, Span(len(text), len(text))):
         for match in pattern.finditer(text, position, span.start):
+            if not join_lines and match.start() > position and match.group() == "\n":
+                continue  # after ordinary text and before it: it stays, and is copied with what follows
             builder.copy(text, position, match.start())
             _replace(builder, match, text, join_lines)
             position = match.end()

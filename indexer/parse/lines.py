@@ -28,7 +28,11 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line: its text, where that begins in PDFium's text of the page, and its box in points as the page is shown."""
+    """A line: its text, where that begins in PDFium's text of the page, and its box in points as the page is shown.
+
+    ``index`` is PDFium's number of its first character. ``pale`` text is as good as white, or transparent. A line that
+    is not from PDFium's text, but from OCR or an annotation, has its box as fractions of the shown page in ``shown``.
+    """
 
     text: str
     start: int
@@ -39,6 +43,9 @@ class Line:
     gaps: tuple[Gap, ...] = ()
     weight: int = 0
     hidden: bool = False
+    pale: bool = False
+    index: int = 0
+    shown: tuple[float, float, float, float] | None = None
 
     @property
     def size(self) -> float:
@@ -116,8 +123,8 @@ def _split(lines: Sequence[Line]) -> list[Line]:
             )
             found.append(replace(line, text=line.text[: gap.offset], right=gap.left, gaps=gaps[0]))
             shifted = tuple(replace(g, offset=g.offset - gap.offset) for g in gaps[1])
-            text, start = line.text[gap.offset :], line.start + gap.offset
-            found.append(replace(line, text=text, start=start, left=gap.right, gaps=shifted))
+            text, start, index = line.text[gap.offset :], line.start + gap.offset, line.index + gap.offset
+            found.append(replace(line, text=text, start=start, index=index, left=gap.right, gaps=shifted))
     return found if len(found) == len(lines) else _split(found)
 
 

@@ -33,6 +33,9 @@ HEAD_BYTES = 1 << 16
 STRETCH_CHARS = 1 << 16
 """The longest stretch that a format without pages hands over at once."""
 
+_NEVER_TEXT = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x89PNG", b"\xff\xd8\xff")
+"""What begins so is not worth guessing an encoding for, which takes as long as reading a dozen pages."""
+
 
 class UnreadableError(Exception):
     """A document cannot be read, wholly or from here on; carries the status and the reason for the ledger."""
@@ -100,7 +103,7 @@ class Sample:
     @cached_property
     def text(self) -> str | None:
         """The head as text; None when it is not text in any encoding."""
-        return decode_head(self.head)
+        return None if self.head.startswith(_NEVER_TEXT) else decode_head(self.head)
 
     @cached_property
     def zip_names(self) -> frozenset[str]:

@@ -15,21 +15,32 @@ from indexer.datatypes import Status
 from indexer.parse.model import UnreadableError
 
 _MOST_RESCUED_BYTES = 64 << 20
+logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it remarks on every form for Adobe's viewer
 
 
-def open_pdf(path: Path, passwords: tuple[str, ...]) -> Any:
-    """Open a PDF with the first password that fits, none first.
+def open_pdf(path: Path, passwords: tuple[str, ...], *, rescue: bool = True) -> Any:
+    """Open a PDF with the first password that fits, none first, ready to tell what its form fields hold.
 
+    With ``rescue`` one that PDFium refuses is put right first, which takes time.
     Raises UnreadableError with ENCRYPTED or FAILED.
     """
     for password in (None, *(variant for given in passwords for variant in _variants(given))):
         try:
-            return pypdfium2.PdfDocument(path, password=password)
+            return _with_fields(pypdfium2.PdfDocument(path, password=password))
         except pypdfium2.PdfiumError as error:
-            if error.err_code != pdfium_c.FPDF_ERR_PASSWORD:
-                return _rescued(path, str(error))
+            if error.err_code == pdfium_c.FPDF_ERR_PASSWORD:
+                continue
+            if not rescue:
+                raise UnreadableError(Status.FAILED, f"not a readable PDF: {error}") from error
+            return _with_fields(_rescued(path, str(error)))
     wrong = "none of the passwords given opens it" if passwords else "give its password with --password"
     raise UnreadableError(Status.ENCRYPTED, f"it needs a password: {wrong}")
+
+
+def _with_fields(pdf: Any) -> Any:
+    if pdf.get_formtype() in (pdfium_c.FORMTYPE_ACRO_FORM, pdfium_c.FORMTYPE_XFA_FOREGROUND):
+        pdf.init_forms()
+    return pdf
 
 
 def _variants(password: str) -> list[str | bytes]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import median
@@ -29,7 +28,13 @@ _SAMPLED_LINES = 12
 _NAME = ctypes.create_string_buffer(128)
 _BOX = pdfium_c.FS_RECTF()
 _BOX_POINTER = ctypes.byref(_BOX)
+_COLOUR = tuple(ctypes.c_uint() for _ in range(4))
+_COLOUR_POINTERS = tuple(map(ctypes.byref, _COLOUR))
 """One structure for all calls: PDFium is used by one thread at a time anyway."""
+
+_PALEST = 240
+_UNITS = 1 << 20
+"""Corners are asked of PDFium in whole units of a page this wide and high, and given as fractions of it."""
 
 _SMALLEST = 1.5
 _UNSEEN = " \t\xa0\u3000\x02\ufffe"
@@ -47,17 +52,6 @@ class PageText:
     text: str
     lines: tuple[Line, ...]
     starts: tuple[int, ...]
-
-    def source(self, offset: int) -> int:
-        """The place of character ``offset`` in PDFium's text of the page."""
-        index = max(bisect_right(self.starts, offset) - 1, 0)
-        line = self.lines[index]
-        return line.start + min(offset - self.starts[index], len(line.text))
-
-
-def read_layout(textpage: Any) -> PageText:
-    """A page's text in reading order; the same for the same page, whoever asks."""
-    return page_text(page_lines(textpage))
 
 
 def page_lines(textpage: Any) -> list[Line]:
@@ -80,7 +74,7 @@ def page_lines(textpage: Any) -> list[Line]:
         a, b = turn(first), turn(last)
         shape = (min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3]))
         index = start if exact else char_index(textpage, text, start)
-        line = Line(piece, place, *shape, weight=_weight(textpage, index))
+        line = Line(piece, place, *shape, weight=_weight(textpage, index), index=index, pale=_is_pale(textpage, index))
         lines.append(replace(line, hidden=True) if _is_hidden(textpage, index, line.size) else line)
     return _with_gaps(lines, lambda offset: turn(box(offset)))
 
@@ -88,8 +82,9 @@ def page_lines(textpage: Any) -> list[Line]:
 def _with_gaps(lines: list[Line], box: Callable[[int], Box]) -> list[Line]:
     """The lines with their wide spaces, if a sample of the long lines shows that there are any worth looking for."""
     wide = [index for index, line in enumerate(lines) if line.right - line.left > _WIDE * max(line.size, 1)]
-    step = max(len(wide) // _SAMPLED_LINES, 1)
-    if sum(bool(_gaps(lines[index], box)) for index in wide[::step]) < 2:
+    sample = wide[:: max(len(wide) // _SAMPLED_LINES, 1)]
+    found = sum(bool(_gaps(lines[index], box)) for index in sample[::2])
+    if not found or found + sum(bool(_gaps(lines[index], box)) for index in sample[1::2]) < 2:
         return lines
     for index in wide:
         lines[index] = replace(lines[index], gaps=_gaps(lines[index], box))
@@ -111,6 +106,13 @@ def _is_hidden(textpage: Any, index: int, size: float) -> bool:
         return True
     item = pdfium_c.FPDFText_GetTextObject(textpage.raw, index)
     return bool(item) and pdfium_c.FPDFTextObj_GetTextRenderMode(item) == pdfium_c.FPDF_TEXTRENDERMODE_INVISIBLE
+
+
+def _is_pale(textpage: Any, index: int) -> bool:
+    """Whether a character is filled with as good as white, or with hardly any colour at all."""
+    known = pdfium_c.FPDFText_GetFillColor(textpage.raw, index, *_COLOUR_POINTERS)
+    red, green, blue, alpha = (value.value for value in _COLOUR)
+    return bool(known) and (min(red, green, blue) > _PALEST or alpha < 255 - _PALEST)
 
 
 def _gaps(line: Line, box: Callable[[int], Box]) -> tuple[Gap, ...]:
@@ -155,6 +157,17 @@ def char_box(textpage: Any, index: int) -> Box:
         return (0.0, 0.0, 0.0, 0.0)
     bottom, top = _BOX.bottom, _BOX.top
     return (_BOX.left, bottom, _BOX.right, top) if bottom < top else (_BOX.left, top, _BOX.right, bottom)
+
+
+def shown_box(page: Any, box: Box) -> Box:
+    """A box in page space as left, top, right and bottom, fractions of the page as it is shown: cropped and turned."""
+    corners = []
+    for x, y in ((box[0], box[1]), (box[2], box[3])):
+        across, down = ctypes.c_int(), ctypes.c_int()
+        pdfium_c.FPDF_PageToDevice(page.raw, 0, 0, _UNITS, _UNITS, 0, x, y, ctypes.byref(across), ctypes.byref(down))
+        corners.append((min(max(across.value / _UNITS, 0.0), 1.0), min(max(down.value / _UNITS, 0.0), 1.0)))
+    (x0, y0), (x1, y1) = corners
+    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,10 @@ def _engine() -> Any:
 
 
 def recognise_lines(picture: Image) -> list[Line]:
-    """The lines of text in a picture, boxes in pixels from the lower left; a picture lying on its side is turned."""
+    """The lines of text in a picture, boxes in pixels from the lower left; a picture lying on its side is turned.
+
+    Their ``shown`` is where they stand on the picture as it came.
+    """
     picture = bounded(picture.convert("RGB"))
     lines, score = _read(picture)
     if lines and _is_sideways(lines):
@@ -50,8 +54,16 @@ def recognise_lines(picture: Image) -> list[Line]:
         for turn in (Transpose.ROTATE_90, Transpose.ROTATE_270):
             turned, turned_score = _read(picture.transpose(turn))
             if turned_score > score and not _is_sideways(turned):
-                lines, score = turned, turned_score
+                score = turned_score
+                lines = [_turned_back(line, clockwise=turn is Transpose.ROTATE_270) for line in turned]
     return lines
+
+
+def _turned_back(line: Line, *, clockwise: bool) -> Line:
+    assert line.shown is not None
+    left, top, right, bottom = line.shown
+    back = (top, 1 - right, bottom, 1 - left) if clockwise else (1 - bottom, left, 1 - top, right)
+    return replace(line, shown=back)
 
 
 def bounded(picture: Image) -> Image:
@@ -70,13 +82,15 @@ def _read(picture: Image) -> tuple[list[Line], float]:
     found = _engine()(np.asarray(picture)[:, :, ::-1])
     if found.boxes is None or not found.txts:
         return [], 0.0
-    height = picture.size[1]
+    width, height = picture.size
     lines, total, place = [], 0.0, 0
-    for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
         if score < _LEAST_SCORE or not text.strip():
             continue
-        across, down = [float(point[0]) for point in box], [float(point[1]) for point in box]
-        lines.append(Line(text, place, min(across), height - max(down), max(across), height - min(down)))
+        across, down = [float(point[0]) for point in corners], [float(point[1]) for point in corners]
+        shown = (min(across) / width, min(down) / height, max(across) / width, max(down) / height)
+        box = (min(across), height - max(down), max(across), height - min(down))
+        lines.append(Line(text, place, *box, shown=shown))
         place += len(text) + 1
         total += float(score) * len(text)
     return lines, total

@@ -86,9 +86,9 @@ def _view(path: Path, request: Message, options: ReadOptions) -> Message:
     from indexer.parse.drawing import draw_page, find_span
 
     if request["do"] == "draw":
-        png = draw_page(path, request["number"], request["scale"], options.passwords)
+        png = draw_page(path, request["number"], request["scale"], options)
         return {"png": base64.b64encode(png).decode("ascii")}
-    return {"boxes": find_span(path, request["number"], Span(*request["span"]), options.passwords)}
+    return {"boxes": find_span(path, request["number"], Span(*request["span"]), options)}
 
 
 if __name__ == "__main__":

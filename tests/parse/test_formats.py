@@ -169,6 +169,13 @@ def test_restructured_text_gives_headings_and_runs_nothing(tmp_path: Path) -> No
     assert [title for _, title in titles(pages)] == ["Title", "Part"]
 
 
+def test_text_after_an_unclosed_nav_is_read(tmp_path: Path) -> None:
+    source = "<html><body><nav><ul><li><a href=x>Home</a></ul><h1>Pumps</h1><p>They lift water.</p></body></html>"
+    assert read_text(tmp_path, "a.html", source)[0] == "Pumps\n\nThey lift water.\n\n"
+    closed = source.replace("<h1>", "<h2>News</h2></nav><h1>").replace("<nav>", "<nav><pre>")
+    assert read_text(tmp_path, "b.html", closed)[0] == "Pumps\n\nThey lift water.\n\n"
+
+
 def test_an_unknown_binary_says_what_it_is(tmp_path: Path) -> None:
     document = read_text(tmp_path, "a.db", b"SQLite format 3\x00" + bytes(range(256)))[2]
     assert (document.status, document.reason) == (Status.UNSUPPORTED, "the content is a database")

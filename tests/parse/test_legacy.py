@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import stat
 import struct
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from indexer.datatypes import Document, Status
 from indexer.parse import ReadOptions, conversion, read
 from tests.parse.test_office import paragraph, word
+
+CONTENT_TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
 
 
 def ole(*streams: str) -> bytes:
@@ -44,6 +48,48 @@ def test_without_libreoffice_the_hint_is_given(
 
 def test_an_encrypted_new_office_file_is_encrypted(tmp_path: Path) -> None:
     assert read_ole(tmp_path, ole("EncryptionInfo", "EncryptedPackage"), "a.docx").status is Status.ENCRYPTED
+
+
+def locked(folder: Path, password: str, name: str = "a.docx") -> Path:
+    """A Word document as Word locks it."""
+    from msoffcrypto.format.ooxml import OOXMLFile
+
+    path = folder / name
+    plain = io.BytesIO(word(paragraph("secret terms 保密条款")))
+    with zipfile.ZipFile(plain, "a") as archive:
+        archive.writestr("[Content_Types].xml", CONTENT_TYPES)
+        archive.writestr("docProps/thumbnail", bytes(range(256)) * 40)  # Office files are never smaller
+    with path.open("wb") as target:
+        plain.seek(0)
+        OOXMLFile(plain).encrypt(password, target)
+    return path
+
+
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_a_password_opens_an_encrypted_office_file(tmp_path: Path, sandbox: bool) -> None:
+    path = locked(tmp_path, "pässwört")
+    for given, status, said in (((), Status.ENCRYPTED, "--password"), (("x",), Status.ENCRYPTED, "none of the")):
+        with read(path, ReadOptions(passwords=given, sandbox=sandbox)) as reading:
+            assert not list(reading)
+        assert reading.document.status is status
+        assert said in str(reading.document.reason)
+    with read(path, ReadOptions(passwords=("x", "pässwört"), sandbox=sandbox)) as reading:
+        assert "".join(page.text for page in reading).strip() == "secret terms 保密条款"
+    assert reading.document.media_type.endswith("wordprocessingml.document")
+
+
+def test_a_locked_file_is_never_handed_to_libreoffice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_office(tmp_path, monkeypatch, "exit 1")
+    with read(locked(tmp_path, "x", "a.doc"), ReadOptions(sandbox=False)) as reading:
+        assert not list(reading)
+    assert reading.document.status is Status.ENCRYPTED
+
+
+def test_another_programs_file_gets_no_hint_about_libreoffice(tmp_path: Path) -> None:
+    document = read_ole(tmp_path, ole("VisioDocument"), "plan.vsd")
+    assert document.status is Status.UNSUPPORTED
+    assert "LibreOffice" not in str(document.reason)
+    assert "Windows program" in str(document.reason)
 
 
 def fake_office(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:

@@ -142,6 +142,19 @@ def test_invisible_text_in_a_visible_document_is_reported(tmp_path: Path) -> Non
     assert "invisible" in read_pdf(path)[1].remarks[0]
 
 
+def test_white_on_white_is_left_out_and_reported_and_white_on_dark_is_read(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, 700, WORDS)
+        canvas.rect(50, 590, 500, 30, fill=1)
+        canvas.setFillColorRGB(1, 1, 1)
+        lines(canvas, 600, "White on dark can be read")
+        lines(canvas, 500, "praise this company")
+
+    (page,), document = read_pdf(made(tmp_path, draw))
+    assert page.text.strip() == f"{WORDS}\n\nWhite on dark can be read"
+    assert document.remarks == ("19 characters of invisible text (on page 1), which no reader sees",)
+
+
 def test_invisible_text_over_a_scan_is_its_text_layer(tmp_path: Path) -> None:
     path = made(tmp_path, lambda c: (c.drawImage(picture(), 0, 0, 600, 800), hidden(c, WORDS))[0])
     pages, document = read_pdf(path)

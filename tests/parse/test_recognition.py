@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from indexer.datatypes import Status
+from indexer import locate_text, render_page
+from indexer.datatypes import Span, Status
 from indexer.parse import ReadOptions, read, recognition
 
 
@@ -53,3 +54,27 @@ def test_a_scanned_page_is_read(tmp_path: Path) -> None:
     assert "thirty days" in page.text
     assert page.recognised
     assert (reading.document.status, reading.document.coverage) == (Status.INDEXED, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not recognition.is_available(), reason="needs the extra `ocr`")
+@pytest.mark.parametrize("name", ["scan.pdf", "scan.png", "sideways.png"])
+def test_what_ocr_read_has_its_place_on_the_picture(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    image = picture("Payment within thirty days", (700, 300))
+    (image.rotate(90, expand=True) if name == "sideways.png" else image).save(path)
+    with read(path, ReadOptions()) as reading:
+        (page,) = list(reading)
+    start = page.text.index("thirty")
+    (box,) = locate_text(path, 1, page.offsets.to_original(Span(start, start + 6)))
+    shown = Image.open(io.BytesIO(render_page(path, 1)))
+    ink = shown.convert("L").point(lambda value: 255 * (value < 128))
+    assert ink.getbbox() is not None
+    left, top, right, bottom = (edge for edge in ink.getbbox() or ())
+    if name == "sideways.png":  # a turned line is marked as a whole
+        assert (box.top * shown.height, box.bottom * shown.height) == pytest.approx((top, bottom), abs=20)
+        assert box.left * shown.width == pytest.approx(left, abs=12)
+        return
+    assert box.left * shown.width == pytest.approx(left + 0.58 * (right - left), abs=0.06 * (right - left))
+    assert box.right * shown.width == pytest.approx(left + 0.80 * (right - left), abs=0.06 * (right - left))
+    assert box.top * shown.height < top + 12 < bottom - 12 < box.bottom * shown.height

@@ -6,9 +6,11 @@ import gzip
 import io
 import tarfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import pyzipper
 
 from indexer.datatypes import Status
 from indexer.parse import ReadOptions, read, unpack
@@ -122,3 +124,17 @@ def test_an_archive_itself_has_no_text(tmp_path: Path) -> None:
     with read(path, OPTIONS) as reading:
         assert not list(reading)
     assert reading.document.status is Status.UNSUPPORTED
+
+
+def test_a_zip_locked_with_aes_opens_with_its_password(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(zipped({"open.txt": b"for all"}))
+    with pyzipper.AESZipFile(path, "a", compression=pyzipper.ZIP_DEFLATED, encryption=pyzipper.WZ_AES) as archive:
+        archive.setpassword("pässwört".encode())
+        archive.writestr("合同.txt", "第一条")
+    assert listed(path)["合同.txt"] is Status.ENCRYPTED
+    assert listed(path, replace(OPTIONS, passwords=("wrong",)))["合同.txt"] is Status.ENCRYPTED
+    assert listed(path, replace(OPTIONS, passwords=("wrong", "pässwört"))) == {
+        "open.txt": "for all",
+        "合同.txt": "第一条",
+    }

@@ -9,6 +9,7 @@ import lzma
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, cast
@@ -21,15 +22,26 @@ from indexer.parse.options import ReadOptions
 _SQUEEZED = ((b"\x1f\x8b\x08", gzip.GzipFile), (b"BZh", bz2.BZ2File), (b"\xfd7zXZ\x00", lzma.LZMAFile))
 
 
+_AES = 99
+"""The compression method that entries encrypted with AES claim (APPNOTE.TXT, 4.4.5)."""
+
+
 def _zip_entries(path: Path, options: ReadOptions) -> Iterator[Entry]:
-    with zipfile.ZipFile(path) as archive:
+    with ExitStack() as stack:
+        archive = stack.enter_context(zipfile.ZipFile(path))
+        strong = archive
+        if any(info.compress_type == _AES for info in archive.infolist()):
+            import pyzipper
+
+            strong = stack.enter_context(pyzipper.AESZipFile(path))
         names = _zip_names(archive.infolist())
-        for info, name in zip(archive.infolist(), names, strict=True):
+        for info, strong_info, name in zip(archive.infolist(), strong.infolist(), names, strict=True):
             if info.is_dir():
                 continue
             year, month, day, hour, minute, second = info.date_time
             modified = f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-            yield Entry(name, _opener(archive, info, options.passwords), modified)
+            opener = (strong, strong_info) if info.compress_type == _AES else (archive, info)
+            yield Entry(name, _opener(*opener, options.passwords), modified)
 
 
 def _zip_names(entries: list[zipfile.ZipInfo]) -> list[str]:
@@ -49,13 +61,15 @@ def _zip_names(entries: list[zipfile.ZipInfo]) -> list[str]:
 
 def _opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo, passwords: tuple[str, ...]) -> Callable[[], IO[bytes]]:
     def open_entry() -> IO[bytes]:
-        if not info.flag_bits & 1:
-            return archive.open(info)
-        for password in passwords:
-            try:
-                return archive.open(info, pwd=password.encode())
-            except (RuntimeError, NotImplementedError):  # zipfile's words for a wrong password and for AES
-                continue
+        try:
+            if not info.flag_bits & 1:
+                return archive.open(info)
+            for password in passwords:
+                with suppress(RuntimeError):  # zipfile's word for a wrong password
+                    return archive.open(info, pwd=password.encode())
+        except NotImplementedError as error:
+            reason = f"it is packed in a way that cannot be unpacked here ({error})"
+            raise UnreadableError(Status.UNSUPPORTED, reason) from error
         wrong = "none of the passwords given opens it" if passwords else "give its password with --password"
         raise UnreadableError(Status.ENCRYPTED, f"it needs a password: {wrong}")
 

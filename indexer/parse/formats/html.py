@@ -14,7 +14,7 @@ from indexer.parse.model import Facts, Format, RawPage, Sample
 from indexer.parse.options import ReadOptions
 
 _SKIPPED = frozenset(
-    re.findall(r"\w+", "script style template noscript nav svg math iframe object select button datalist dialog")
+    re.findall(r"\w+", "script style template noscript svg math iframe object select button datalist dialog")
 )
 _BLOCKS = frozenset(
     re.findall(
@@ -24,6 +24,9 @@ _BLOCKS = frozenset(
         "title tr ul",
     )
 )
+_MAIN = frozenset(("main", "article", "h1"))
+"""Stands outside navigation: where one begins inside, somebody forgot to close the ``nav``."""
+
 _VOID = frozenset(re.findall(r"\w+", "area base br col embed hr img input link meta param source track wbr"))
 _TAG = re.compile(r"<(?:!doctype html|html|head|body|title|table|div|p|h[1-6]|meta|a |br)\b", re.IGNORECASE)
 
@@ -36,6 +39,7 @@ class BlockTarget:
         self.blocks: list[Block] = []
         self.text: list[str] = []
         self.skipped = 0
+        self.in_navigation = False
         self.level = 0
         self.row: list[str] | None = None
         self.in_title = False
@@ -46,7 +50,11 @@ class BlockTarget:
         """An element begins."""
         name = _name(tag)
         attributes = {str(key): str(value) for key, value in attrib.items()}
-        if self.skipped or name in _SKIPPED or "hidden" in attributes or attributes.get("role") == "navigation":
+        if self.in_navigation and name in _MAIN:
+            self.skipped, self.in_navigation = 0, False
+        navigates = name == "nav" or attributes.get("role") == "navigation"
+        if self.skipped or name in _SKIPPED or navigates or "hidden" in attributes:
+            self.in_navigation |= navigates and not self.skipped
             self.skipped += name not in _VOID
             return
         if name == "br":
@@ -80,11 +88,12 @@ class BlockTarget:
         name = _name(tag)
         if self.skipped:
             self.skipped -= name not in _VOID
+            self.in_navigation &= bool(self.skipped)
             return
         if name not in _BLOCKS or name == "br":
             return
         self._end_block(closes_row=name == "tr")
-        self.verbatim -= name == "pre"
+        self.verbatim = max(self.verbatim - (name == "pre"), 0)  # it may have begun in what was skipped
         self.in_title = False
         self.level = 0
         if name == "tr":

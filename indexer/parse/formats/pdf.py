@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium_c
 
-from indexer.parse.model import GARBAGE, NO_TEXT, Facts, Format, RawPage, Sample, ocr_hint
+from indexer.datatypes import Status
+from indexer.parse.model import Entry, Facts, Format, RawPage, Sample, UnreadableError
 from indexer.parse.options import ReadOptions
 from indexer.parse.pdf_file import open_pdf
-from indexer.parse.pdf_headings import Entry, outline_headings, outline_of, typographic_headings
-from indexer.parse.pdfium import PageText, page_text, read_layout
-from indexer.parse.quality import is_garbage
-from indexer.parse.recognition import LONGEST_SIDE, is_available, recognise_lines
+from indexer.parse.pdf_headings import outline_headings, outline_of, typographic_headings
+from indexer.parse.pdf_page import PageReading, read_page
 from indexer.parse.running import Edge, edges, without_running_lines
+from indexer.parse.xfa import form_text
 
 DAMAGED = "the page is damaged"
-_XFA = ("a form for Adobe's own viewer (XFA): its fields are not on its pages, only what the pages say was read",)
-_LEAST_IMAGE_SHARE = 0.1
-_SCANNED_SHARE = 0.6
-_FEW_CHARS = 40
-_MOST_OBJECTS = 2_000
+_XFA_READ = "a form for Adobe's own viewer (XFA): its questions and answers were read from its data"
+_XFA_EMPTY = "a form for Adobe's own viewer (XFA): its fields are not on its pages, only what the pages say was read"
 _MOST_LISTED = 10
+_MOST_ATTACHMENTS = 10_000
 
 
 class _Reader:
@@ -34,7 +34,6 @@ class _Reader:
     def __init__(self, pdf: Any, options: ReadOptions, facts: Facts) -> None:
         self._pdf = pdf
         self._options = options
-        self._recognises = options.ocr != "never" and is_available()
         self._facts = facts
         self._outline = outline_of(pdf)
         self._hidden: dict[int, int] = {}
@@ -42,17 +41,16 @@ class _Reader:
     def pages(self) -> Iterator[tuple[RawPage, tuple[Edge, ...]]]:
         """Each page with the lines at its edges."""
         for index in range(len(self._pdf)):
-            yield self._page(index, self._outline.get(index, []))
+            yield self._page(index)
         if self._hidden:
             listed = ", ".join(map(str, list(self._hidden)[:_MOST_LISTED])) + (
                 " ..." if len(self._hidden) > _MOST_LISTED else ""
             )
-            chars = sum(self._hidden.values())
             self._facts.remarks.append(
-                f"{chars:,} characters of invisible text (on page {listed}), which no reader sees"
+                f"{sum(self._hidden.values()):,} characters of invisible text (on page {listed}), which no reader sees"
             )
 
-    def _page(self, index: int, entries: list[Entry]) -> tuple[RawPage, tuple[Edge, ...]]:
+    def _page(self, index: int) -> tuple[RawPage, tuple[Edge, ...]]:
         number, label = index + 1, self._pdf.get_page_label(index) or None
         label = None if label == str(number) else label
         try:
@@ -61,81 +59,30 @@ class _Reader:
             return RawPage("", number, label, unread=DAMAGED), ()
         textpage = page.get_textpage()
         try:
-            layout = read_layout(textpage)
-            unread = unread_reason(page, layout)
-            recognised = bool(unread or self._options.ocr == "always") and self._recognises
-            if recognised:
-                layout, unread = page_text(recognise_lines(_picture(page))), None
-            elif unread:
-                unread += ocr_hint(self._options, is_available())
-                layout = layout if unread.startswith(NO_TEXT) else page_text([])
-            else:
-                self._count_hidden(page, number, layout)
-            return self._text(layout, number, label, entries, unread, recognised), edges(layout.lines, layout.starts)
+            reading = read_page(page, textpage, self._options)
+            if reading.hidden:
+                self._hidden[number] = reading.hidden
+            return self._text(reading, number, label), edges(reading.body.lines, reading.body.starts)
         finally:
             textpage.close()
             page.close()
 
-    def _count_hidden(self, page: Any, number: int, layout: PageText) -> None:
-        """Invisible text is a scan's text layer, or it is hidden."""
-        hidden = sum(len(line.text) for line in layout.lines if line.hidden)
-        if hidden and image_share(page) < _SCANNED_SHARE:
-            self._hidden[number] = hidden
-
-    def _text(
-        self,
-        layout: PageText,
-        number: int,
-        label: str | None,
-        entries: list[Entry],
-        unread: str | None,
-        recognised: bool,
-    ) -> RawPage:
-        headings = outline_headings(entries, layout) if self._outline else typographic_headings(layout)
+    def _text(self, reading: PageReading, number: int, label: str | None) -> RawPage:
+        text = reading.layout.text
+        if self._outline:
+            headings = outline_headings(self._outline.get(number - 1, []), reading.body)
+        else:
+            headings = typographic_headings(reading.body)
         return RawPage(
-            layout.text,
+            text,
             number,
             label,
             headings,
             join_lines=True,
-            close_up=_is_spaced(layout.text),
-            unread=unread,
-            recognised=recognised,
+            close_up=_is_spaced(text),
+            unread=reading.unread,
+            recognised=reading.recognised,
         )
-
-
-def _picture(page: Any) -> Any:
-    """A page as a picture of the size that recognition needs, however large the page says it is."""
-    return page.render(scale=min(LONGEST_SIDE / max(*page.get_size(), 1), 8.0), grayscale=True).to_pil()
-
-
-def image_share(page: Any) -> float:
-    """The share of a page that pictures cover, 0 to 1 or, where they overlap, more."""
-    width, height = page.get_size()
-    area = 0.0
-    for number, item in enumerate(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=4)):
-        if number > _MOST_OBJECTS:
-            break
-        left, bottom, right, top = item.get_bounds()
-        area += max(right - left, 0) * max(top - bottom, 0)
-    return float(area / max(width * height, 1))
-
-
-def _has_text_objects(page: Any) -> bool:
-    return next(iter(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_TEXT], max_depth=4)), None) is not None
-
-
-def unread_reason(page: Any, layout: PageText) -> str | None:
-    """Why a page's text is of no use; None when it is, or when there is nothing on the page to read."""
-    text = layout.text.strip()
-    if is_garbage(text):
-        return GARBAGE
-    if len(text) >= _FEW_CHARS:
-        return None
-    images = image_share(page)
-    if images > (_SCANNED_SHARE if text else _LEAST_IMAGE_SHARE):
-        return NO_TEXT  # with a stamp or a page number on it, perhaps
-    return GARBAGE if not text and _has_text_objects(page) else None
 
 
 def _is_spaced(text: str) -> bool:
@@ -153,8 +100,6 @@ def _metadata(pdf: Any, facts: Facts) -> None:
     facts.author = values.get("Author")
     facts.created = values.get("CreationDate")
     facts.modified = values.get("ModDate")
-    if pdf.get_formtype() in (pdfium_c.FORMTYPE_XFA_FULL, pdfium_c.FORMTYPE_XFA_FOREGROUND):
-        facts.remarks += _XFA
 
 
 def _extract(path: Path, options: ReadOptions, facts: Facts) -> Iterator[RawPage]:
@@ -165,9 +110,47 @@ def _extract(path: Path, options: ReadOptions, facts: Facts) -> Iterator[RawPage
         for page in without_running_lines(_Reader(pdf, options, facts).pages()):
             if not facts.title and page.number == 1:
                 facts.title = next((heading.title for heading in page.headings if heading.level == 1), None)
-            yield page
+            yield _with_form(page, pdf, facts) if page.number == facts.page_count else page
     finally:
         pdf.close()
+
+
+def _with_form(page: RawPage, pdf: Any, facts: Facts) -> RawPage:
+    """The last page with what a form says that only Adobe's viewer shows."""
+    if pdf.get_formtype() != pdfium_c.FORMTYPE_XFA_FULL:
+        return page
+    form = form_text(pdf)
+    facts.remarks.append(_XFA_READ if form else _XFA_EMPTY)
+    return replace(page, text="\n\n".join(filter(None, (page.text.rstrip("\n"), form))) + "\n\n")
+
+
+def _attachments(path: Path, options: ReadOptions) -> Iterator[Entry]:
+    """The files that a PDF carries; none for one that cannot be opened, as reading it will say."""
+    try:
+        pdf = open_pdf(path, options.passwords, rescue=False)
+    except UnreadableError:
+        return
+    try:
+        for index in range(min(pdf.count_attachments(), _MOST_ATTACHMENTS)):
+            attachment = pdf.get_attachment(index)
+            yield Entry(_name(attachment, index), lambda found=attachment: _content(found))
+    finally:
+        pdf.close()
+
+
+def _name(attachment: Any, index: int) -> str:
+    """An attachment's name. Some programs write its UTF-16 where PDFium expects single bytes."""
+    name = str(attachment.get_name())
+    if name.startswith("\xfe\xff"):
+        name = name.encode("latin-1", "replace").decode("utf-16", "replace")
+    return name or f"attachment {index + 1}"
+
+
+def _content(attachment: Any) -> IO[bytes]:
+    try:
+        return io.BytesIO(bytes(attachment.get_data()))
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableError(Status.FAILED, "this attachment cannot be taken out of the PDF") from error
 
 
 def _recognise(sample: Sample) -> int:
@@ -176,4 +159,4 @@ def _recognise(sample: Sample) -> int:
     return 65 if re.search(rb"\d+ \d+ obj\b", sample.head) and b"endobj" in sample.head else 0  # its first line is lost
 
 
-FORMATS = (Format("pdf", "application/pdf", ("pdf",), "pypdfium2", _recognise, _extract),)
+FORMATS = (Format("pdf", "application/pdf", ("pdf",), "pypdfium2", _recognise, _extract, members=_attachments),)
