@@ -42,7 +42,7 @@ PART_CHUNKS = 64
 """Chunks handed over at once."""
 
 _HASHED_AT_ONCE = 1 << 20
-_WITH_OTHERS = "message/"  # the media types of documents that hold others: a mail and its attachments
+_WITH_OTHERS = ("message/", "application/pdf")  # documents that may hold others: mails and PDFs with attachments
 
 CHANGED = "the file changed while it was being read; it will be taken up again by the next run"
 

@@ -43,18 +43,9 @@ def _with_fields(pdf: Any) -> Any:
     return pdf
 
 
-def _variants(password: str) -> list[str | bytes]:
-    """A password as it may have been written into the file: as UTF-8, prepared as RFC 4013 asks, or as Latin-1."""
-    prepared = unicodedata.normalize("NFKC", password.replace("\xad", ""))
-    variants: list[str | bytes] = [password]
-    if prepared != password:
-        variants.append(prepared)
-    if not password.isascii():
-        try:
-            variants.append(password.encode("latin-1"))
-        except UnicodeEncodeError:
-            return variants
-    return variants
+def _variants(password: str) -> tuple[str, ...]:
+    """A password as it was typed, and prepared as RFC 4013 asks. PDFium tries Latin-1 beside UTF-8 by itself."""
+    return tuple(dict.fromkeys((password, unicodedata.normalize("NFKC", password.replace("\xad", "")))))
 
 
 def _rescued(path: Path, refusal: str) -> Any:

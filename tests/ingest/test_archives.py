@@ -9,6 +9,7 @@ from email.message import EmailMessage
 from importlib.util import find_spec
 from pathlib import Path
 
+import pypdf
 import pytest
 
 from indexer.datatypes import RunReport, Status
@@ -16,6 +17,7 @@ from indexer.ingest import remove
 from indexer.library import Library
 from tests.fakes import FakeEncoder
 from tests.ingest.conftest import prose
+from tests.parse.test_pdf import lines, made
 
 Run = Callable[..., RunReport]
 
@@ -97,3 +99,18 @@ def test_a_mail_and_its_attachment(run: Run, folder: Path) -> None:
     found = inside(run(), folder)
     assert found == {"mail.eml": Status.INDEXED, "mail.eml!/offer.txt": Status.INDEXED}
     assert run().unchanged == 2
+
+
+def test_a_pdf_and_its_attachment_move_together(run: Run, folder: Path) -> None:
+    path = made(folder, lambda canvas: lines(canvas, 700, "The offer is attached to this letter."), "letter.pdf")
+    writer = pypdf.PdfWriter(clone_from=path)
+    writer.add_attachment("offer.txt", prose(6, 3).encode())
+    writer.write(path)
+    assert inside(run(), folder) == {"letter.pdf": Status.INDEXED, "letter.pdf!/offer.txt": Status.INDEXED}
+    assert run().unchanged == 2
+    path.rename(folder / "moved.pdf")
+    report = run()
+    assert (report.failed, report.tokens) == (0, 0)
+    assert {"moved.pdf", "moved.pdf!/offer.txt"} <= {
+        name for name, status in inside(report, folder).items() if status is not Status.REMOVED
+    }

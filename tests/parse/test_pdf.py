@@ -116,9 +116,10 @@ def test_a_password_opens_and_none_is_asked_for(tmp_path: Path) -> None:
     writer.write(path)
     assert read_pdf(path)[1].status is Status.ENCRYPTED
     assert "--password" in str(read_pdf(path)[1].reason)
-    wrong = read_pdf(path, passwords=("wrong",))[1]
+    wrong = read_pdf(path, passwords=("wrong", "æøå", "密码"))[1]
+    assert wrong.status is Status.ENCRYPTED
     assert "none of the passwords" in str(wrong.reason)
-    assert read_pdf(path, passwords=("wrong", "pässwört"))[0][0].text.strip() == "secret terms"
+    assert read_pdf(path, passwords=("wrong", "æøå", "pässwört"))[0][0].text.strip() == "secret terms"
 
 
 def test_an_owner_password_alone_does_not_stop_reading(tmp_path: Path) -> None:
