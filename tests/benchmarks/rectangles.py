@@ -1,4 +1,4 @@
-"""Whether highlights cover the right words: `python -m tests.benchmarks.rectangles [--chunks N] [--pictures DIR] PDF ...`.
+"""Whether highlights cover the right words: `python -m tests.benchmarks.rectangles [--chunks N] [--pictures DIR] PDF`.
 
 Takes random chunks of each PDF, asks where they stand as the browser does, and reads what PDFium finds inside those
 rectangles. The words there must be the chunk's: the share of the chunk's words that lie inside, and of the words inside

@@ -1,4 +1,4 @@
-"""The letters inside a chunk's rectangles are the chunk's, on plain, two-column and turned pages, in several scripts."""
+"""The letters inside a chunk's rectangles are the chunk's, on plain, two-column and turned pages, and in Chinese."""
 
 from __future__ import annotations
 
