@@ -32,7 +32,7 @@ def passing_file(path: Path) -> Iterator[Path]:
             Path(leftover).unlink(missing_ok=True)
 
 
-def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
+def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file, readable by its user alone, and move it to its place when all of it is on the disk."""
     with passing_file(path) as temporary:
         with temporary.open("wb") as file:

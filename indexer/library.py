@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -19,9 +19,11 @@ from indexer.datatypes import Encoder, Ids, Matrix, Recipe, Vector
 from indexer.errors import DamagedError, RecipeMismatchError
 from indexer.files import sweep
 from indexer.lock import Holder, current_writer, writer_lock
+from indexer.rowfile import RowFile
+from indexer.sealed import OtherFormatError
 from indexer.settings import Settings
 from indexer.store import Store, is_library, is_outdated
-from indexer.vectors import Candidates, IndexStamp, VectorIndex
+from indexer.vectors import FLAT_LIMIT, Candidates, IndexStamp, VectorIndex
 
 if TYPE_CHECKING:
     from indexer.encode import EncoderSpec
@@ -40,12 +42,15 @@ _SAVE_AT_LEAST = 2000
 class Library:
     """One knowledge base on disk. Reading is safe from many threads and beside a writer in another process."""
 
+    flat_limit = FLAT_LIMIT
+
     def __init__(self, directory: Path, settings: Settings, store: Store, encoder: Encoder | None = None) -> None:
         self.directory = directory
         self.settings = settings
         self.store = store
         self._encoder = encoder
         self._vectors: VectorIndex | None = None
+        self._row_file: RowFile | None = None
         self._means: LanguageMeans | None = None
         self._lock = threading.RLock()
         self._encoder_lock = threading.Lock()
@@ -139,6 +144,7 @@ class Library:
                 changed = index.stamp != wanted
                 if changed:
                     index = self._caught_up(index, wanted)
+                self._row_file = None if index.exact else self.row_file(wanted)
             self._vectors = index
             if index.unsaved > max(_SAVE_AT_LEAST, len(index) // 20):
                 self._save_vectors(index)
@@ -146,16 +152,39 @@ class Library:
 
     def search_vectors(self, queries: Matrix, k: int, allowed: Ids | None = None) -> Candidates:
         """The ``k`` nearest chunks of each query row (centred as ``means`` centres queries), best first."""
-        return self.vectors.search(queries, k, allowed)
+        with self.store.snapshot():  # what a writer removes meanwhile is there until the search is done
+            return self.vectors.search(queries, k, allowed)
 
     def similarities(self, query: Vector, chunk_ids: Ids) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
         """The cosine of a (centred) query to each of the chunks, in order."""
         return np.asarray(self.rows(chunk_ids) @ query, dtype=np.float32)
 
     def rows(self, chunk_ids: Ids) -> Matrix:
-        """The centred embeddings of chunks, a row for each id in order."""
+        """The centred embeddings of chunks, a row for each id in order.
+
+        Once the library is large they are read from a file beside the index, which takes what it lacks from the store.
+        """
+        kept = self._row_file
+        if kept is None:
+            return self._stored_rows(chunk_ids)
+        chunk_ids = np.asarray(chunk_ids, dtype=np.int64)
+        rows, there = kept.read(chunk_ids)
+        if not there.all():
+            rows[~there] = self._stored_rows(chunk_ids[~there])
+            self._keep_rows(kept, chunk_ids[~there], rows[~there])
+        return rows
+
+    def _stored_rows(self, chunk_ids: Ids) -> Matrix:
         matrix, languages = self.store.embeddings_and_languages(chunk_ids)
         return (self._means or self.means).centre_documents(matrix, languages)
+
+    def _keep_rows(self, file: RowFile, chunk_ids: Ids, rows: Matrix | None) -> None:
+        """Write rows (None: that there are none) to the file beside the index, where that is possible."""
+        try:
+            file.write(chunk_ids, rows)
+        except OSError as error:
+            # The file is derived: what it lacks is read from the store.
+            logger.info("Embeddings could not be written beside the vector index (%s).", error)
 
     @property
     def writer(self) -> Holder | None:
@@ -173,14 +202,27 @@ class Library:
         """The file of the vector index of a recipe, of the one in use when none is named."""
         return self.directory / f"vectors-{recipe_id or self.store.recipe_id}.index"
 
+    def row_file(self, stamp: IndexStamp) -> RowFile:
+        """The file of centred embeddings beside an index; it may be there or not, and lack any of them."""
+        seal = f"{stamp.library}/{stamp.recipe_id}/{stamp.means}"
+        if self._row_file is None or self._row_file.seal != seal:
+            path = self.index_path(stamp.recipe_id).with_suffix(".rows")
+            return RowFile(path, self.store.recipe_of(stamp.recipe_id).dimension, seal)
+        return self._row_file
+
+    def save_vectors(self) -> None:
+        """Catch the vector index up and save it where it is not saved yet."""
+        with self._lock:
+            index = self.vectors
+            if index.unsaved:
+                self._save_vectors(index)
+
     def rebuild_vectors(self) -> None:
         """Make the vector index anew from the store and save it."""
         with self._lock:
-            self.index_path().unlink(missing_ok=True)
+            drop_indexes(self.directory)
             self._vectors = None
-            self.refresh()
-            assert self._vectors is not None
-            self._save_vectors(self._vectors)
+            self._save_vectors(self.vectors)
 
     @contextmanager
     def write_lock(self, wait: float = 0.0) -> Iterator[None]:
@@ -207,12 +249,14 @@ class Library:
         dimension = self.store.recipe.dimension
         path = self.index_path(wanted.recipe_id)
         try:
-            return VectorIndex.load(path, dimension, self.rows)
+            return VectorIndex.load(path, dimension, self.rows, flat_limit=self.flat_limit)
         except FileNotFoundError:
             pass
+        except OtherFormatError as error:
+            logger.info("%s It is made anew from the library.", error)
         except (DamagedError, OSError) as error:
             logger.warning("%s It is made anew from the library.", error)
-        return VectorIndex(dimension, self.rows)
+        return VectorIndex(dimension, self.rows, flat_limit=self.flat_limit)
 
     def _caught_up(self, index: VectorIndex, wanted: IndexStamp) -> VectorIndex:
         """The index with what was removed and added since its stamp, or a new one where that cannot be told."""
@@ -222,16 +266,22 @@ class Library:
             and (old.library, old.recipe_id, old.means) == (wanted.library, wanted.recipe_id, wanted.means)
             and self.store.removals_known_since() <= old.generation <= wanted.generation
         )
+        file = self.row_file(wanted)
         if follows and old is not None:
             removed = self.store.removed_since(old.generation)
             index.remove(removed)
-            added = np.setdiff1d(self.store.chunks_since(old.generation), index.ids if len(removed) else removed)
+            if not index.exact:
+                self._keep_rows(file, removed, None)
+            added = index.missing(self.store.chunks_since(old.generation))
         else:
-            index = VectorIndex(self.store.recipe.dimension, self.rows)
+            index = VectorIndex(self.store.recipe.dimension, self.rows, flat_limit=self.flat_limit)
             added = self.store.chunk_ids()
         for first in range(0, len(added), _CATCH_UP_ROWS):
             some = added[first : first + _CATCH_UP_ROWS]
-            index.add(some, self.rows(some))
+            rows = self._stored_rows(some)
+            index.add(some, rows)
+            if not index.exact:
+                self._keep_rows(file, some, rows)
         index.stamp = wanted
         return index
 
@@ -243,6 +293,12 @@ class Library:
         except OSError as error:
             # The index is derived: the next process makes up for what was not saved.
             logger.warning("The vector index could not be saved (%s); it will be caught up again.", error)
+
+
+def drop_indexes(directory: Path, keep: Iterable[Path] = ()) -> None:
+    """Delete the files derived from a library, those to ``keep`` left out; they are made anew when they are needed."""
+    for path in set(directory.glob("vectors-*")) - set(keep):
+        path.unlink(missing_ok=True)
 
 
 def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Store:

@@ -26,8 +26,11 @@ FetchRows = Callable[[Ids], Matrix]
 FLAT_LIMIT = 40_000
 """Chunks up to which every row is compared exactly; above it, sign codes choose what is compared."""
 
-RESCORED = 1000
-"""How many of the nearest sign codes are compared exactly (DESIGN.md section 3: recall@10 of 1.000 at 120,000)."""
+SIFTED = 12_000
+"""How many of the nearest sign codes are looked at once more, each sign weighed by the query's number there."""
+
+RESCORED = 1500
+"""How many of those are compared exactly."""
 
 DEAD_LIMIT = 1024
 """Removed rows that are only passed over until so many have gathered: taking rows out costs a move of all of them."""
@@ -115,23 +118,31 @@ class VectorIndex:
         )
         with self._lock:
             positions = None if allowed is None else self._positions(allowed)
-            if positions is not None and not self.exact and len(positions) <= max(rescored, 2 * k):
-                nearest = [self._ids[positions]] * len(queries)
+            if self.exact:
+                rows, scores = self._nearest(queries, k, positions)
+                _fill(found, [self._ids[some] for some in rows], scores)
+                return found
+            width = max(rescored, 2 * k)
+            if positions is None or len(positions) > width:
+                sifted, _ = self._nearest(self._codes(queries), max(SIFTED, 2 * width), positions)
+                rows = [self._narrowed(query, some, width) for query, some in zip(queries, sifted, strict=True)]
             else:
-                width = k if self.exact else max(rescored, 2 * k)
-                nearest, scores = self._nearest(queries, width, positions)
-                if self.exact:
-                    _fill(found, nearest, scores)
-                    return found
+                rows = [positions] * len(queries)
+            nearest = [self._ids[some] for some in rows]
         _fill(found, nearest, [self._fetch(ids) @ query for ids, query in zip(nearest, queries, strict=True)])
         return found
+
+    def missing(self, ids: Ids) -> Ids:
+        """Those of the ids that are not in it, ascending."""
+        with self._lock:
+            return np.setdiff1d(ids, self._ids[self._positions(ids)])
 
     def save(self, path: Path) -> None:
         """Write the index to a file in one step: whoever reads it sees the old one or the new one, whole."""
         with self._lock:
             if self._dead_count:
                 self._compact()
-            parts = {
+            parts: dict[str, bytes | memoryview] = {
                 "mean": b"" if self._mean is None else self._mean.astype("<f4").tobytes(),
                 "ids": self._ids[: self._rows].astype("<i8").tobytes(),
                 "faiss": self._serialized(),
@@ -159,30 +170,41 @@ class VectorIndex:
         return index
 
     def _nearest(
-        self, queries: Matrix, width: int, positions: Ids | None
+        self, asked: Matrix | NDArray[np.uint8], width: int, positions: Ids | None
     ) -> tuple[list[Ids], list[NDArray[np.float32]]]:
-        """Ids (and, when exact, cosines) of the nearest rows of each query, dead ones left out."""
-        if not len(self):
-            return [np.empty(0, np.int64)] * len(queries), [np.empty(0, np.float32)] * len(queries)
+        """The nearest rows of each query (or of each query's code), dead ones left out, and what FAISS says of each."""
         parameters = None
         if positions is None:
             width = min(width + self._dead_count, self._rows)
         else:
             mask = np.zeros(self._rows, dtype=bool)
             mask[positions] = True
-            bits = np.packbits(mask, bitorder="little")
-            parameters = _only(bits)
+            parameters = _only(np.packbits(mask, bitorder="little"))
             width = min(width, len(positions))
         if not width:
-            return [np.empty(0, np.int64)] * len(queries), [np.empty(0, np.float32)] * len(queries)
-        asked = queries if self.exact else self._codes(queries)
+            return [np.empty(0, np.int64)] * len(asked), [np.empty(0, np.float32)] * len(asked)
         distances, rows = self._faiss.search(asked, width, params=parameters)
-        nearest, scores = [], []
-        for found, distance in zip(rows, distances, strict=True):
-            alive = (found >= 0) & ~self._dead[found]
-            nearest.append(self._ids[found[alive]])
-            scores.append(distance[alive])
-        return nearest, scores
+        alive = [(found >= 0) & ~self._dead[found] for found in rows]
+        return (
+            [found[kept] for found, kept in zip(rows, alive, strict=True)],
+            [distance[kept] for distance, kept in zip(distances, alive, strict=True)],
+        )
+
+    def _narrowed(self, query: Vector, rows: Ids, width: int) -> Ids:
+        """The ``width`` rows whose signs agree best with the query, each sign weighed by the query's number there.
+
+        Whether two signs differ says how far two texts are apart, but not by how much they differ: a query's small
+        numbers are mostly noise (the query side of RaBitQ, Gao and Long 2024, asks the same way).
+        """
+        if len(rows) <= width:
+            return rows
+        codes = _codes_of(self._faiss)[rows]
+        padded = np.zeros(8 * codes.shape[1], dtype=np.float32)
+        padded[: self.dimension] = query
+        weights = padded.reshape(-1, 8) @ _BITS  # what each value of each byte of a code adds: shape (bytes, 256)
+        places = np.add(codes, np.arange(0, weights.size, 256), dtype=np.intp)
+        agreement = weights.ravel().take(places).sum(axis=1)
+        return rows[np.argpartition(agreement, -width)[-width:]]
 
     def _positions(self, ids: Ids) -> Ids:
         """The rows at which ids lie, those that are not there or dead left out."""
@@ -205,12 +227,15 @@ class VectorIndex:
             size = max(end, len(self._ids) * 3 // 2, 1024)
             self._ids = np.concatenate([self._ids[: self._rows], np.empty(size - self._rows, np.int64)])
             self._dead = np.concatenate([self._dead[: self._rows], np.zeros(size - self._rows, bool)])
-        ascending = self._order is None and (self._rows == 0 or ids[0] > self._ids[self._rows - 1])
         self._ids[self._rows : end] = ids
         self._dead[self._rows : end] = False
+        if self._order is None and not _ascending(self._ids[max(0, self._rows - 1) : end]):
+            self._order = np.arange(self._rows)
+        if self._order is not None:
+            new = np.argsort(ids, kind="stable")
+            places = np.searchsorted(self._ids[: self._rows], ids[new], sorter=self._order)
+            self._order = np.insert(self._order, places, self._rows + new)
         self._rows = end
-        if not (ascending and bool(np.all(np.diff(ids) > 0))):
-            self._order = np.argsort(self._ids[:end], kind="stable")
 
     def _compact(self) -> None:
         import faiss
@@ -220,7 +245,7 @@ class VectorIndex:
         alive = self._ids[: self._rows][~self._dead[: self._rows]]
         self._ids, self._dead = alive, np.zeros(len(alive), dtype=bool)
         self._rows, self._dead_count, self._order = len(alive), 0, None
-        if not bool(np.all(np.diff(alive) > 0)):
+        if not _ascending(alive):
             self._order = np.argsort(alive, kind="stable")
 
     def _begin_codes(self, matrix: Matrix) -> None:
@@ -231,7 +256,7 @@ class VectorIndex:
             self._compact()
         kept = self._faiss.reconstruct_n(0, self._rows) if self._rows else matrix
         self._mean = np.asarray(kept.mean(axis=0), dtype=np.float32)
-        self._faiss = faiss.IndexBinaryFlat(-(-self.dimension // 8) * 8)
+        self._faiss = _code_index(faiss.IndexBinaryFlat(-(-self.dimension // 8) * 8))
         if self._rows:
             self._faiss.add(self._codes(kept))
 
@@ -239,11 +264,27 @@ class VectorIndex:
         assert self._mean is not None
         return np.packbits(matrix > self._mean, axis=1)
 
-    def _serialized(self) -> bytes:
+    def _serialized(self) -> memoryview:
         import faiss
 
-        data = faiss.serialize_index(self._faiss) if self.exact else faiss.serialize_index_binary(self._faiss)
-        return bytes(data)
+        data: Any = faiss.serialize_index(self._faiss) if self.exact else faiss.serialize_index_binary(self._faiss)
+        return memoryview(data)
+
+
+_BITS: Matrix = np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0).astype(np.float32)
+"""The eight bits of each byte, highest first, shape (8, 256)."""
+
+
+def _ascending(ids: Ids) -> bool:
+    return bool(np.all(ids[1:] > ids[:-1]))
+
+
+def _codes_of(index: Any) -> NDArray[np.uint8]:
+    """The codes a binary index holds, shape (rows, bytes), not copied: they are gone when it changes."""
+    import faiss
+
+    module: Any = faiss
+    return np.asarray(module.rev_swig_ptr(index.xb.data(), index.xb.size())).reshape(index.ntotal, -1)
 
 
 def _only(bits: NDArray[np.uint8]) -> Any:
@@ -252,6 +293,12 @@ def _only(bits: NDArray[np.uint8]) -> Any:
 
     module: Any = faiss  # its stubs describe the C++ signatures, not the ones its Python layer puts in their place
     return module.SearchParameters(sel=module.IDSelectorBitmap(bits))
+
+
+def _code_index(index: Any) -> Any:
+    """A binary index that finds many nearest codes by counting distances: a heap of thousands takes twice as long."""
+    index.use_heap = False
+    return index
 
 
 def _flat(dimension: int) -> Any:
@@ -264,7 +311,7 @@ def _deserialized(payload: memoryview, *, binary: bool) -> Any:
     import faiss
 
     data = np.frombuffer(payload, dtype=np.uint8)
-    return faiss.deserialize_index_binary(data) if binary else faiss.deserialize_index(data)
+    return _code_index(faiss.deserialize_index_binary(data)) if binary else faiss.deserialize_index(data)
 
 
 def _fill(found: Candidates, nearest: list[Ids], scores: list[NDArray[np.float32]]) -> None:

@@ -285,6 +285,10 @@ def leftovers(world: World) -> list[str]:
 # Killing.
 
 
+Library.flat_limit = 20
+"""Some of these libraries are searched as large ones are, some as small ones, and some grow from one to the other."""
+
+
 def child(operation: str, place: Path, kill_at: int, told: Any) -> None:
     """Do an operation, killed at the n-th named moment (0: never); tells the moments it came by."""
     moments: list[str] = []

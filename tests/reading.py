@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.library import Library
+from indexer.search import SearchOptions, search_library
 from tests.building import add_text, make_library, settings
 from tests.fakes import FakeEncoder
 
@@ -35,17 +36,22 @@ class Seen:
     first_seen: dict[int, float]
 
 
+LARGE_FROM = 20
+"""Chunks from which these libraries are searched as large ones are."""
+
+
 def read(place: Path, ready: Any, stop: Any, out: Any) -> None:
     """Ask for the newest documents until told to stop."""
     searches, faults, first_seen, newest = 0, [], {}, 0
     encoder = FakeEncoder()
+    Library.flat_limit = LARGE_FROM
     with Library.open(place / "library", settings(place), encoder=encoder) as library:
         ready.release()
         while not stop.is_set():
             # A reader that was held up looks further ahead: what came next may be gone already.
             for number in (newest + 1, newest + ALIVE // 2, newest, max(newest - ALIVE // 2, 0)):
                 try:
-                    found = answers(library, encoder, number)
+                    found = answers(library, encoder, number) + hits(library, number)
                 except Exception as error:  # whatever it is, the test tells of it
                     faults.append(f"{type(error).__name__}: {error}")
                     continue
@@ -71,6 +77,12 @@ def answers(library: Library, encoder: FakeEncoder, number: int) -> list[str]:
         if title is not None and stored.chunk.text not in text_of(int(title)):
             texts.append(f"{stored.chunk.text} under {title}")
     return [text if f"matter{number}" not in text[:60] else text for text in texts if "matter" in text]
+
+
+def hits(library: Library, number: int) -> list[str]:
+    """What a person sees who searches for one document."""
+    found = search_library(library, f"matter{number} topic{number}", SearchOptions(k=3)).hits
+    return [hit.text for hit in found if hit.document.title == str(number)]
 
 
 def play(place: Path, seconds: float, readers: int = 8) -> tuple[list[Seen], dict[int, float]]:

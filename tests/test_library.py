@@ -66,6 +66,91 @@ def test_a_damaged_index_is_made_anew(tmp_path, damage, caplog):
         assert "made anew" in caplog.text
 
 
+def test_an_index_of_another_version_is_made_anew_without_alarm(tmp_path, caplog):
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        wanted = found_ids(library, "fox")
+    path = tmp_path / "library" / "vectors-1.index"
+    path.write_bytes(path.read_bytes().replace(b"sealed 1", b"sealed 0", 1))
+    with make_library(tmp_path) as library, caplog.at_level("INFO"):
+        assert found_ids(library, "fox") == wanted
+    assert [(record.levelname, "another version" in record.message) for record in caplog.records] == [("INFO", True)]
+    assert "damaged" not in caplog.text
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Libraries count as large from a few chunks on."""
+    monkeypatch.setattr(Library, "flat_limit", 10)
+
+
+def rows_path(tmp_path):
+    return tmp_path / "library" / "vectors-1.rows"
+
+
+def stored_rows(library, ids):
+    return library.means.centre_documents(*library.store.embeddings_and_languages(ids))
+
+
+def test_a_large_library_reads_embeddings_beside_the_index(tmp_path, large, monkeypatch):
+    with make_library(tmp_path) as library:
+        fox = add_text(library.store, FOX, "/a")
+        add_text(library.store, PUMP, "/b")
+        ids = library.vectors.ids
+        assert not library.vectors.exact
+        wanted = stored_rows(library, ids)
+        monkeypatch.setattr(library.store, "embeddings_and_languages", lambda *_: pytest.fail("read from the store"))
+        assert np.allclose(library.rows(ids), wanted, atol=1e-3)
+        assert found_ids(library, "fox jumps") <= set(library.store.chunk_ids([fox]))
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("damage", ["gone", "flipped", "cut", "unwritable"])
+def test_embeddings_beside_the_index_are_made_up_from_the_store(tmp_path, large, damage):
+    path = rows_path(tmp_path)
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        wanted = library.vectors.ids
+        rows = stored_rows(library, wanted)
+        if damage == "flipped":
+            whole = np.frombuffer(path.read_bytes(), np.uint8).copy()
+            whole[::50] ^= 4
+            path.write_bytes(whole.tobytes())
+        elif damage == "cut":
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        else:
+            path.unlink()
+        if damage == "unwritable":
+            path.mkdir()
+        for _ in range(2):
+            assert np.allclose(library.rows(wanted), rows, atol=1e-3)
+        if damage != "unwritable":
+            assert library.row_file(library.stamp()).read(wanted)[1].all()
+
+
+def test_what_is_removed_leaves_the_file_beside_the_index_too(tmp_path, large):
+    with make_library(tmp_path) as library:
+        fox = add_text(library.store, FOX, "/a")
+        add_text(library.store, PUMP, "/b")
+        assert len(library.vectors)
+        gone = library.store.chunk_ids([fox])
+        library.store.remove_document(fox)
+        library.refresh()
+        there = library.row_file(library.stamp()).read(gone)[1]
+        assert not there.any()
+        assert library.row_file(library.stamp()).damaged(gone) == 0
+
+
+def test_new_means_make_every_row_beside_the_index_another(tmp_path, large):
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        ids = library.vectors.ids
+        rows = library.store.chunk_embeddings(ids)
+        library.keep_means(LanguageMeans.build({"en": rows.mean(axis=0)}, {"en": len(rows)}))
+        assert len(library.vectors)
+        assert np.allclose(library.rows(ids), stored_rows(library, ids), atol=1e-3)
+
+
 def test_an_index_of_another_library_is_not_used(tmp_path):
     with make_library(tmp_path / "one") as one, make_library(tmp_path / "two") as two:
         add_text(one.store, FOX, "/a")

@@ -82,6 +82,29 @@ def test_like_brute_force_after_adds_removals_and_reloading(tmp_path, limit):
     assert_like_brute_force(again, rows)
 
 
+def test_narrowing_keeps_what_is_near_to_the_query_itself():
+    index, rows = filled(1000)
+    queries, hits = Rows(9).make(range(50)), 0
+    for query in queries:
+        kept = index._narrowed(query, np.arange(3000), 150)
+        assert len(set(kept)) == 150
+        hits += len(set(index._ids[kept]) & set(rows.best(query, 10)))
+    by_chance = 50 * 10 * 150 / 3000
+    assert hits > 10 * by_chance
+
+
+def test_ids_that_come_in_any_order_are_found_filtered_and_removed():
+    index, rows = filled(1000, 2000)
+    late = np.array([5000, 4000, 4500, 3500])
+    index.add(late, rows.make(late))
+    more = np.array([4200, 3900, 7000])
+    index.add(more, rows.make(more))
+    assert index.missing(np.array([3900, 3901, 7000, 1, 9000])).tolist() == [3901, 9000]
+    assert_like_brute_force(index, rows, np.array([4200, 4500, 3500, 1, 2, 8000]))
+    assert index.remove(np.array([4000, 7000])) == 2
+    assert index.missing(np.array([4000, 4200, 7000])).tolist() == [4000, 7000]
+
+
 @pytest.mark.parametrize("limit", [100_000, 1000])
 @pytest.mark.parametrize("size", [0, 1, 10, 999, 2500])
 def test_filters_are_exact_however_little_they_leave(limit, size):

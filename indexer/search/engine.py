@@ -34,10 +34,11 @@ def search_library(library: Library, query: str, options: SearchOptions | None =
     if (sentence := _why_nothing(library, parsed)) is not None:
         warnings = (*parsed.warnings, sentence)
         return SearchResult(query, options.mode, (), time.perf_counter() - started, warnings, relevant=False)
-    planned, ranking = rank(library, parsed, options)
-    hits = present(library, ranking, options, planned.weights)
-    relevant = bool(hits) and (_surely_relevant(planned, parsed) or is_relevant(library, planned.language, ranking))
-    warnings = (*planned.warnings, *unread_warning(library.store.counts().by_status))
+    with library.store.snapshot():  # a document removed meanwhile is there to the end of this search
+        planned, ranking = rank(library, parsed, options)
+        hits = present(library, ranking, options, planned.weights)
+        relevant = bool(hits) and (_surely_relevant(planned, parsed) or is_relevant(library, planned.language, ranking))
+        warnings = (*planned.warnings, *unread_warning(library.store.counts().by_status))
     if not relevant:
         nearest = " What follows is the nearest there is." if hits else ""
         warnings = (planned.nothing or f"Nothing relevant was found.{nearest}", *warnings)

@@ -163,7 +163,7 @@ class Upkeep(Recipes, Writing):
         """Drop what nothing refers to any more and give its space back to the disk.
 
         Embeddings of no chunk, recipes not in use (unless they are to be kept), the log of removals (vector indexes
-        older than this moment are made anew) and what killed writers left.
+        that have not followed it to this moment are made anew) and what killed writers left.
         """
         before = self.path.stat().st_size
         recipes = [] if keep_recipes else [one.id for one in self.recipes() if one.state is not RecipeState.ACTIVE]
@@ -175,10 +175,10 @@ class Upkeep(Recipes, Writing):
                 "DELETE FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE embedding_id = embeddings.id)"
             ).rowcount
             connection.execute("DELETE FROM removals")
-            bump_generation(connection)
             connection.execute(
                 "INSERT OR REPLACE INTO meta SELECT 'removals_since', value FROM meta WHERE key = 'generation'"
             )
+            bump_generation(connection)
             connection.execute(
                 f"INSERT INTO {lexical_table(self.recipe_id)}({lexical_table(self.recipe_id)}) VALUES ('optimize')"
             )

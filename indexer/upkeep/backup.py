@@ -11,7 +11,7 @@ from pathlib import Path
 from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
 from indexer.files import move, passing_file
-from indexer.library import Library
+from indexer.library import Library, drop_indexes
 from indexer.lock import writer_lock
 from indexer.store import FILE_NAME, Store, check_copy, is_library
 
@@ -56,7 +56,7 @@ def restore(path: Path, directory: Path, *, replace: bool = False, wait: float =
             _replace(directory, temporary)
         else:
             move(temporary, directory / FILE_NAME)
-    _drop_indexes(directory)
+    drop_indexes(directory)
     Store.open(directory).close()  # an older backup is brought up to date
 
 
@@ -89,11 +89,6 @@ def _renew(path: Path) -> None:
         (staging / FILE_NAME).replace(path)
     finally:
         shutil.rmtree(staging)
-
-
-def _drop_indexes(directory: Path) -> None:
-    for index in directory.glob("vectors-*.index"):
-        index.unlink(missing_ok=True)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from indexer.errors import DamagedError, LongdocError
-from indexer.library import Library
+from indexer.library import Library, drop_indexes
+from indexer.sealed import OtherFormatError
 from indexer.store import Pruned
 from indexer.vectors import VectorIndex
 
@@ -85,11 +86,10 @@ def verify(library: Library, *, repair: bool = False, watch: Watch | None = None
 
 def prune(library: Library, *, keep_recipes: bool = False) -> Pruned:
     """Drop what nothing refers to any more, vector indexes of dropped recipes included; needs the writer lock."""
+    library.save_vectors()  # the log of what was removed goes too: an index that has not followed it is made anew
     pruned = library.store.prune(keep_recipes=keep_recipes)
-    kept = {f"vectors-{recipe.id}.index" for recipe in library.store.recipes()}
-    for path in library.directory.glob("vectors-*.index*"):
-        if path.name not in kept:
-            path.unlink(missing_ok=True)
+    paths = [library.index_path(recipe.id) for recipe in library.store.recipes()]
+    drop_indexes(library.directory, keep=[*paths, *(path.with_suffix(".rows") for path in paths)])
     return pruned
 
 
@@ -124,6 +124,9 @@ def _index(library: Library) -> Iterator[Finding]:
         return  # it is written when it has grown worth writing
     try:
         index = VectorIndex.load(path, library.store.recipe.dimension, library.rows)
+    except OtherFormatError as error:
+        yield Finding(Severity.NOTE, f"{error} It is made anew when it is next needed.")
+        return
     except DamagedError as error:
         yield Finding(Severity.DERIVED, f"{error} It is made anew when it is next needed.")
         return
@@ -133,6 +136,10 @@ def _index(library: Library) -> Iterator[Finding]:
     difference = np.setxor1d(index.ids, library.store.chunk_ids())
     if len(difference):
         yield Finding(Severity.DERIVED, f"{len(difference)} chunks are only in the vector index or only in the library")
+    if damaged := library.row_file(library.stamp()).damaged(index.ids):
+        yield Finding(
+            Severity.DERIVED, f"{damaged} embeddings beside the index are damaged; the library has them whole"
+        )
 
 
 def _encoder(library: Library) -> Iterator[Finding]:

@@ -1,11 +1,12 @@
 """How the vector index and the library behave as they grow, beside FAISS's own indexes in the same run.
 
-    python -m tests.benchmarks.index [--sizes 10000 100000 1000000] [--folder DIR] [--plot index.png] [--json FILE]
+    python -m tests.benchmarks.index [--sizes 10000 100000 1000000] [--folder DIR] [--evaluated CACHE] [--plot FILE]
 
 A real library of every size is built first (a document is 100 chunks of words, its full-text rows and embeddings as
 `add` writes them), then each method runs in a process of its own: build, save, open, a query at k=10 (p50, p95, p99),
 recall@10 against brute force, memory that the index adds, bytes on disk. Embeddings: distinct sentences of the sample
-documents under the default encoder, and as many more as the size asks for between two of them, with noise.
+documents under the default encoder (or the chunks and questions that `longdoc evaluate` kept in its CACHE), and
+as many more as the size asks for between one of them and one of its nearest, with noise.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import argparse
 import gc
 import hashlib
 import json
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -37,48 +38,99 @@ from indexer.store.values import pack_rows, pack_vector
 
 DIMENSION = 384
 QUERIES = 200
-NOISE = 0.2
+NOISE = 0.4
+"""Length of the noise beside a row of unit length: 20,000 rows made so are harder to search than 20,000 real ones."""
 CHUNKS_A_DOCUMENT = 100
 RECIPE = Recipe("e5-small", "0" * 64, DIMENSION, "query: ", "passage: ", "mean")
 METHODS = ("library", "flat", "hnsw32", "ivf_sq8")
+LIMITS = {"hnsw32": 100_000}
+"""Sizes above which a method is not built: at a million HNSW32 takes an hour on two cores and 1.8 GB."""
+
+STEPS = ("write", "build", "ask")
 
 
-def real_rows(folder: Path) -> np.ndarray:
-    """Embeddings of sentences of the sample documents, encoded once and kept in the benchmark's folder."""
-    kept = folder / "rows.npy"
-    if kept.exists():
-        return np.load(kept)
+@dataclass(frozen=True)
+class Material:
+    """Embeddings of real texts and of real questions, centred as the library centres them, and each text's nearest."""
+
+    rows: np.ndarray
+    queries: np.ndarray
+    near: np.ndarray
+
+    @classmethod
+    def load(cls, folder: Path, evaluated: Path | None) -> Material:
+        """The material kept in the benchmark's folder, gathered when there is none yet."""
+        kept = folder / "material.npz"
+        if not kept.exists():
+            rows, queries = of_samples() if evaluated is None else of_evaluated(evaluated)
+            np.savez(kept, rows=rows, queries=queries, near=nearest_of(rows))
+        with np.load(kept) as found:
+            return cls(found["rows"], found["queries"], found["near"])
+
+    def asked(self) -> np.ndarray:
+        """The queries of the benchmark: real ones, the same at every size."""
+        return self.queries[np.random.default_rng(11).permutation(len(self.queries))[:QUERIES]]
+
+    def made(self, random: np.random.Generator, count: int) -> np.ndarray:
+        """Rows of unit length between a real one and one of its nearest, with noise: as many as are asked for."""
+        place = random.integers(0, len(self.rows), count)
+        other = self.rows[self.near[place, random.integers(0, self.near.shape[1], count)]]
+        share = random.uniform(0.5, 1.0, (count, 1)).astype(np.float32)
+        rows = unit(share * self.rows[place] + (1 - share) * other)
+        noise = random.standard_normal((count, DIMENSION), dtype=np.float32) / np.float32(DIMENSION**0.5)
+        return unit(rows + np.float32(NOISE) * noise)
+
+    def batches(self, size: int, batch: int = 10_000) -> Iterator[np.ndarray]:
+        """``size`` rows, the same for the same size."""
+        random = np.random.default_rng(7)
+        for first in range(0, size, batch):
+            yield self.made(random, min(batch, size - first))
+
+
+def of_samples() -> tuple[np.ndarray, np.ndarray]:
+    """Sentences of the sample documents and, as queries, every tenth of them under the encoder's query prompt."""
     from indexer.encode import load_encoder
     from indexer.sentences import sentences
 
-    texts = [
-        path.read_text("utf-8") for path in sorted(Path("data/samples").rglob("*")) if path.suffix in {".txt", ".md"}
-    ]
+    paths = [path for path in sorted(Path("data/samples").rglob("*")) if path.suffix in {".txt", ".md"}]
+    texts = [path.read_text("utf-8") for path in paths]
     found = [sentence.span.of(text).strip() for text in texts for sentence in sentences(text)]
     distinct = [sentence for sentence in dict.fromkeys(found) if len(sentence) > 20][:3000]
-    rows = load_encoder("e5-small", settings=load_settings()).encode_documents(distinct)
-    np.save(kept, rows)
-    return rows
+    encoder = load_encoder("e5-small", settings=load_settings())
+    return centred(encoder.encode_documents(distinct)), centred(encoder.encode_query(distinct[::10]))
 
 
-def between(rows: np.ndarray, random: np.random.Generator, count: int) -> np.ndarray:
-    """Rows of unit length somewhere between two real ones, with noise: as many texts as are asked for, all distinct."""
-    one, other = rows[random.integers(0, len(rows), (2, count))]
-    share = random.uniform(0.5, 1.0, (count, 1))
-    made = share * one + (1 - share) * other + random.normal(scale=NOISE / np.sqrt(DIMENSION), size=(count, DIMENSION))
-    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+def of_evaluated(cache: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The chunks and questions that `longdoc evaluate` encoded and kept in its cache."""
+    rows, queries = [], []
+    for folder in sorted(cache.glob("evaluate/*/")):
+        with Store.open(folder) as store:
+            ids = store.chunk_ids()
+            languages = np.array([name.partition("-")[0] for name in store.chunk_languages(ids)])
+            found = store.chunk_embeddings(ids)
+            rows += [centred(found[languages == name]) for name in np.unique(languages)]
+        with np.load(folder / "queries.npz") as kept:
+            queries.append(centred(np.stack([kept[name] for name in kept.files])))
+    return np.unique(np.vstack(rows).round(4), axis=0), np.vstack(queries)
 
 
-def batches(rows: np.ndarray, size: int, batch: int = 10_000) -> Iterator[np.ndarray]:
-    """``size`` rows, the same for the same size."""
-    random = np.random.default_rng(7)
-    for first in range(0, size, batch):
-        yield between(rows, random, min(batch, size - first))
+def nearest_of(rows: np.ndarray, count: int = 8) -> np.ndarray:
+    """The positions of each row's nearest others, shape (rows, count)."""
+    import faiss
+
+    index = faiss.IndexFlatIP(rows.shape[1])
+    index.add(rows)
+    return np.vstack([index.search(rows[first : first + 2000], count + 1)[1] for first in range(0, len(rows), 2000)])[
+        :, 1:
+    ]
 
 
-def queries_of(rows: np.ndarray) -> np.ndarray:
-    """Rows made like the others, but not among them."""
-    return between(rows, np.random.default_rng(11), QUERIES)
+def centred(rows: np.ndarray) -> np.ndarray:
+    return unit(rows - rows.mean(axis=0))
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)).astype(np.float32)
 
 
 class Words:
@@ -99,7 +151,7 @@ def settings_of(folder: Path) -> Settings:
     return Settings(library=folder, cache=folder)
 
 
-def build_library(folder: Path, rows: np.ndarray, size: int) -> float:
+def build_library(folder: Path, material: Material, size: int) -> float:
     """Write the library of a size, unless it is there; returns the seconds it took.
 
     A million chunks through the writer's own calls would take most of an hour of this benchmark, so the rows go into
@@ -111,14 +163,13 @@ def build_library(folder: Path, rows: np.ndarray, size: int) -> float:
     start, words = time.perf_counter(), Words(3)
     with Store.create(folder, RECIPE) as store:
         number = 0
-        for batch in batches(rows, size):
+        for batch in material.batches(size):
             with store._connections.writing() as connection:
                 for first in range(0, len(batch), CHUNKS_A_DOCUMENT):
                     number += 1
                     write_in_bulk(connection, number, batch[first : first + CHUNKS_A_DOCUMENT], words)
         with store._connections.writing() as connection:
             connection.execute("UPDATE meta SET value = ? WHERE key = 'generation'", [str(number)])
-        store.rebuild_languages()
     seconds = time.perf_counter() - start
     (folder / "built").write_text(str(seconds))
     return seconds
@@ -189,19 +240,28 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def rss() -> float:
+def processor(work: Callable[[], object]) -> float:
+    """The processor seconds of this process: what a build costs, whatever else the machine does meanwhile."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def memory() -> np.ndarray:
+    """What this process holds of the machine's memory, and what of that is its own and no mapped file, in MB."""
     gc.collect()
-    return psutil.Process().memory_info().rss / 1e6
+    held = psutil.Process().memory_info()
+    return np.array([held.rss, held.rss - held.shared]) / 1e6
 
 
-def truth(folder: Path, rows: np.ndarray, size: int) -> np.ndarray:
+def truth(folder: Path, material: Material, size: int) -> np.ndarray:
     """The ids (1-based) of the ten nearest rows of each query, by brute force over the rows as float16 keeps them."""
     kept = folder / "truth.npy"
     if kept.exists():
         return np.load(kept)
-    asked, first = queries_of(rows), 1
+    asked, first = material.asked(), 1
     ids, scores = np.zeros((QUERIES, 0), np.int64), np.zeros((QUERIES, 0), np.float32)
-    for batch in batches(rows, size):
+    for batch in material.batches(size):
         cosines = asked @ batch.astype(np.float16).astype(np.float32).T
         ids = np.hstack([ids, np.tile(np.arange(first, first + len(batch)), (QUERIES, 1))])
         scores = np.hstack([scores, cosines])
@@ -224,40 +284,74 @@ def percentiles(search: Callable[[np.ndarray], np.ndarray], asked: np.ndarray, w
     return {"p50_ms": p50, "p95_ms": p95, "p99_ms": p99, "recall@10": hits / wanted.size}
 
 
-def measure_library(folder: Path, rows: np.ndarray, size: int) -> dict[str, float]:
-    """The product's own index over the library: built from the store, saved, opened again, asked."""
-    asked, wanted = queries_of(rows), truth(folder, rows, size)
-    path = folder / "vectors-1.index"
-    path.unlink(missing_ok=True)
-    import faiss  # noqa: F401  (its import is not the index's memory)
-
-    with Library.open(folder, settings_of(folder)) as library:
-        result = {"build_s": timed(lambda: library.vectors)}
-        if not path.exists():
-            library.vectors.save(path)
-        result["save_s"] = timed(lambda: library.vectors.save(path))
-        result["disk_mb"] = path.stat().st_size / 1e6
-    gc.collect()
-    with Library.open(folder, settings_of(folder)) as library:
-        before = rss()
-        result["open_s"] = timed(lambda: library.vectors)
-        result["memory_mb"] = rss() - before
-        result |= percentiles(lambda query: library.search_vectors(query, 10).ids, asked, wanted)
-        allowed = library.store.chunk_ids(library.store.document_ids()[::1000])
-        result["filtered_tiny_ms"] = 1000 * timed(lambda: library.search_vectors(asked[:1], 10, allowed))
-        half = library.store.chunk_ids(library.store.document_ids()[::2])
-        result["filtered_half_ms"] = 1000 * timed(lambda: library.search_vectors(asked[:1], 10, half))
-    return result | measure_changes(folder, rows)
+def index_file(method: str, place: Path) -> Path:
+    return place / ("vectors-1.index" if method == "library" else f"{method}.faiss")
 
 
-def measure_changes(folder: Path, rows: np.ndarray) -> dict[str, float]:
+def build(method: str, place: Path, material: Material, size: int) -> dict[str, float]:
+    """Make an index of the rows and save it."""
+    path = index_file(method, place)
+    if method != "library":
+        result = {"build_s": processor(lambda: build_faiss(method, path, material, size))}
+        return result | {"disk_mb": path.stat().st_size / 1e6}
+    for old in place.glob("vectors-*"):
+        old.unlink()
+    with Library.open(place, settings_of(place)) as library:
+        result = {"build_s": processor(lambda: library.vectors)}
+        result["save_s"] = processor(lambda: library.vectors.save(path))
+    rows = path.with_suffix(".rows")
+    rows_mb = rows.stat().st_blocks * 512 / 1e6 if rows.exists() else 0.0
+    return result | {"disk_mb": path.stat().st_size / 1e6 + rows_mb, "rows_mb": rows_mb}
+
+
+def ask(method: str, place: Path, material: Material, size: int) -> dict[str, float]:
+    """Open an index that was saved, and ask it; what it then holds of the machine's memory."""
+    import faiss
+
+    asked, wanted = material.asked(), truth(place, material, size)
+    faiss.IndexFlatL2(8).search(np.zeros((1, 8), np.float32), 1)  # loading faiss is not the index's memory
+    before = memory()
+    if method == "library":
+        with Library.open(place, settings_of(place)) as library:
+            result = {"open_s": timed(lambda: library.vectors)}
+            result |= percentiles(lambda query: library.search_vectors(query, 10).ids, asked, wanted)
+            result["memory_mb"], result["own_mb"] = memory() - before
+            result |= filtered(library, asked)
+        return result | measure_changes(place, material)
+    start = time.perf_counter()
+    index = faiss.read_index(str(index_file(method, place)))
+    result = {"open_s": time.perf_counter() - start}
+    if method == "hnsw32":
+        index.hnsw.efSearch = 64
+    if method == "ivf_sq8":
+        faiss.extract_index_ivf(index).nprobe = 64
+    result |= percentiles(lambda query: index.search(query, 10)[1] + 1, asked, wanted)
+    result["memory_mb"], result["own_mb"] = memory() - before
+    return result
+
+
+def filtered(library: Library, asked: np.ndarray) -> dict[str, float]:
+    """Milliseconds of searches that a filter leaves a thousandth of the documents, and half of them."""
+    documents = library.store.document_ids()
+    result = {}
+    for name, share in (("filtered_tiny_ms", 1000), ("filtered_half_ms", 2)):
+        allowed, seconds = library.store.chunk_ids(documents[::share]), []
+        for query in asked[:20]:
+            start = time.perf_counter()
+            library.search_vectors(query[None], 10, allowed)
+            seconds.append(time.perf_counter() - start)
+        result[name] = 1000 * float(np.median(seconds))
+    return result
+
+
+def measure_changes(folder: Path, material: Material) -> dict[str, float]:
     """Milliseconds to add and to remove a document, the index's catching up included (median of 20)."""
     random, words = np.random.default_rng(5), Words(time.time_ns() % 2**32)
     added, removed, index_added, index_removed = [], [], [], []
     with Library.open(folder, settings_of(folder), write=True) as library:
         len(library.vectors)
         for number in range(20):
-            new = rows[random.integers(0, len(rows), CHUNKS_A_DOCUMENT)]
+            new = material.made(random, CHUNKS_A_DOCUMENT)
             start = time.perf_counter()
             made = write_document(library.store, new, f"n{time.time_ns()} {number}", words)
             middle = time.perf_counter()
@@ -277,39 +371,16 @@ def measure_changes(folder: Path, rows: np.ndarray) -> dict[str, float]:
     }
 
 
-def measure_faiss(method: str, folder: Path, rows: np.ndarray, size: int) -> dict[str, float]:
-    """One of FAISS's own indexes over the same rows."""
+def build_faiss(method: str, path: Path, material: Material, size: int) -> None:
+    """Train (on the first 100,000 rows), fill and write one of FAISS's own indexes over the same rows."""
     import faiss
 
-    asked, wanted = queries_of(rows), truth(folder, rows, size)
-    path = folder / f"{method}.faiss"
     lists = max(16, int(4 * size**0.5) // 16 * 16)
     factory = {"flat": "Flat", "hnsw32": "HNSW32", "ivf_sq8": f"IVF{lists},SQ8"}[method]
-    result = {"build_s": timed(lambda: build_faiss(factory, path, rows, size))}
-    result["disk_mb"] = path.stat().st_size / 1e6
-    before = rss()
-    start = time.perf_counter()
-    index = faiss.read_index(str(path))
-    result["open_s"] = time.perf_counter() - start
-    result["memory_mb"] = rss() - before
-    result["save_s"] = timed(lambda: faiss.write_index(index, str(path)))
-    if method == "hnsw32":
-        index.hnsw.efSearch = 64
-    if method == "ivf_sq8":
-        faiss.extract_index_ivf(index).nprobe = 64
-    result |= percentiles(lambda query: index.search(query, 10)[1] + 1, asked, wanted)
-    path.unlink()
-    return result
-
-
-def build_faiss(factory: str, path: Path, rows: np.ndarray, size: int) -> None:
-    """Train (on the first 100,000 rows), fill and write an index of FAISS's; its memory is given back."""
-    import faiss
-
     index = faiss.index_factory(DIMENSION, factory, faiss.METRIC_INNER_PRODUCT)
     if not index.is_trained:
-        index.train(np.vstack([batch for _, batch in zip(range(10), batches(rows, size), strict=False)]))
-    for batch in batches(rows, size):
+        index.train(np.vstack([batch for _, batch in zip(range(10), material.batches(size), strict=False)]))
+    for batch in material.batches(size):
         index.add(batch)
     faiss.write_index(index, str(path))
 
@@ -329,13 +400,30 @@ def first_lexical(folder: Path) -> float:
     return float(done.stdout)
 
 
-def measure(method: str, folder: Path, size: int) -> dict[str, float]:
-    """Run one method in a process of its own."""
-    command = [sys.executable, "-m", "tests.benchmarks.index", "--worker", method, str(size), "--folder", str(folder)]
+def in_a_process(step: str, method: str, folder: Path, size: int) -> None:
+    """Do one step of one method in a process of its own, and add its figures to those kept."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.benchmarks.index",
+        "--worker",
+        step,
+        method,
+        str(size),
+        "--folder",
+        str(folder),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    figures = json.loads(done.stdout.splitlines()[-1])
+    print(
+        f"{size:,} {method} {step}: " + json.dumps({name: round(value, 3) for name, value in figures.items()}),
+        flush=True,
+    )
+    kept = folder / str(size) / f"{method}.json"
+    before = json.loads(kept.read_text()) if kept.exists() else {}
+    kept.write_text(json.dumps(before | figures))
 
 
 def plot(results: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
@@ -356,55 +444,65 @@ def plot(results: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
 
 
 def table(results: dict[int, dict[str, dict[str, float]]]) -> Iterator[str]:
-    names = ("build_s", "save_s", "open_s", "p50_ms", "p95_ms", "p99_ms", "recall@10", "memory_mb", "disk_mb")
-    yield "| chunks | index | " + " | ".join(names) + " | queries/s against flat |"
+    names = ("build_s", "open_s", "p50_ms", "p95_ms", "p99_ms", "recall@10", "memory_mb", "own_mb", "disk_mb")
+    yield "| chunks | index | " + " | ".join(names) + " | times as fast as flat |"
     yield "|---" * (len(names) + 3) + "|"
     for size, methods in results.items():
         for method, values in methods.items():
             ratio = methods["flat"]["p50_ms"] / values["p50_ms"] if "flat" in methods else float("nan")
             figures = " | ".join(
-                f"{values[name]:.3f}" if name == "recall@10" else f"{values[name]:.1f}" for name in names
+                f"{values[name]:.3f}" if name == "recall@10" else f"{values[name]:,.1f}" for name in names
             )
             yield f"| {size:,} | {method} | {figures} | {ratio:.1f} |"
+
+
+def kept_figures(folder: Path, sizes: list[int]) -> dict[int, dict[str, dict[str, float]]]:
+    """The figures of every method at every size that has been built and asked."""
+    found: dict[int, dict[str, dict[str, float]]] = {}
+    for size in sizes:
+        paths = {method: folder / str(size) / f"{method}.json" for method in METHODS}
+        read = {method: json.loads(path.read_text()) for method, path in paths.items() if path.exists()}
+        found[size] = {method: figures for method, figures in read.items() if {"build_s", "p50_ms"} <= figures.keys()}
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
+    parser.add_argument(
+        "--steps", nargs="+", default=list(STEPS), choices=STEPS, help="do only these, keep the others'"
+    )
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--evaluated", type=Path, metavar="CACHE", help="embeddings that `evaluate` kept")
     parser.add_argument("--plot", type=Path)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--worker", nargs=2, metavar=("METHOD", "SIZE"))
+    parser.add_argument("--worker", nargs=3, metavar=("STEP", "METHOD", "SIZE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="longdoc-index-"))
     folder.mkdir(parents=True, exist_ok=True)
-    rows = real_rows(folder)
+    material = Material.load(folder, arguments.evaluated)
     if arguments.worker:
-        method, size = arguments.worker[0], int(arguments.worker[1])
-        place = folder / str(size)
-        work = measure_library(place, rows, size) if method == "library" else measure_faiss(method, place, rows, size)
-        print(json.dumps(work | {"peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}))
+        step, method, size = arguments.worker[0], arguments.worker[1], int(arguments.worker[2])
+        print(json.dumps({"build": build, "ask": ask}[step](method, folder / str(size), material, size)))
         return
-    results: dict[int, dict[str, dict[str, float]]] = {}
     for size in arguments.sizes:
         place = folder / str(size)
-        seconds = build_library(place, rows, size)
-        truth(place, rows, size)
-        print(
-            f"{size:,} chunks around {len(rows):,} real rows: library written in {seconds:.0f} s, "
-            f"first lexical answer of a new process {first_lexical(place):.2f} s",
-            flush=True,
-        )
-        results[size] = {}
-        for method in arguments.methods:
-            results[size][method] = measure(method, folder, size)
-            print(f"  {method}: " + json.dumps({k: round(v, 3) for k, v in results[size][method].items()}), flush=True)
+        if "write" in arguments.steps:
+            seconds = build_library(place, material, size)
+            truth(place, material, size)
+            print(
+                f"{size:,} chunks around {len(material.rows):,} real embeddings, written in {seconds:.0f} s", flush=True
+            )
+        for step in ("build", "ask"):
+            for method in arguments.methods:
+                if step in arguments.steps and size <= LIMITS.get(method, size):
+                    in_a_process(step, method, folder, size)
+        if "ask" in arguments.steps:
+            print(f"{size:,}: first lexical answer of a new process after {first_lexical(place):.2f} s", flush=True)
+    results = kept_figures(folder, arguments.sizes)
     print("\n".join(table(results)))
     if arguments.plot:
         plot(results, arguments.plot)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

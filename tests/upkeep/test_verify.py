@@ -142,6 +142,35 @@ def test_files_that_are_gone_or_changed_are_remarks(tmp_path):
         assert any("unmounted is not there" in one for one in remarks)
 
 
+def test_after_prune_the_index_goes_on_from_where_it_was(library, monkeypatch):
+    library.store.remove_document(1)
+    with library.write_lock():
+        prune(library)
+    add_text(library.store, "Something that came in later. " * 30, "/later")
+    monkeypatch.setattr(library.store, "chunk_ids", lambda *_: pytest.fail("made anew"))
+    ids = library.vectors.ids
+    with Library.open(library.directory, library.settings, encoder=FakeEncoder()) as reader:
+        monkeypatch.setattr(reader.store, "chunk_ids", lambda *_: pytest.fail("made anew"))
+        assert (reader.vectors.ids == ids).all()
+
+
+def test_damaged_embeddings_beside_the_index_are_named_and_repaired(tmp_path, monkeypatch):
+    monkeypatch.setattr(Library, "flat_limit", 10)
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        ids = library.vectors.ids
+        library.vectors.save(library.index_path())
+        path = library.index_path().with_suffix(".rows")
+        content = bytearray(path.read_bytes())
+        content[-40] ^= 1
+        path.write_bytes(content)
+        assert [one for one in wrong(library) if "1 embeddings beside the index are damaged" in one.what]
+        with library.write_lock():
+            assert verify(library, repair=True).sound
+        assert wrong(library) == []
+        assert library.row_file(library.stamp()).damaged(ids) == 0
+
+
 def test_prune_drops_what_nothing_needs_and_loses_nothing(tmp_path, library):
     library.store.remove_document(1)
     before = library.store.counts().embeddings
