@@ -89,7 +89,7 @@ def _group_json(library: Library, group: Group, differences: bool) -> dict[str, 
         "shared_chunks": group.shared_chunks,
         "documents": [_document_json(document) for document in group.documents],
         "keep": {"id": group.keep, "reason": group.reason},
-        "pairs": [_pair_json(pair) for pair in group.pairs],
+        "pairs": [_pair_json(library, pair) for pair in group.pairs],
         "through": group.through,
         "differences": [
             {
@@ -113,7 +113,7 @@ def _document_json(document: StoredDocument) -> dict[str, Any]:
     }
 
 
-def _pair_json(pair: Pair) -> dict[str, Any]:
+def _pair_json(library: Library, pair: Pair) -> dict[str, Any]:
     return {
         "a": pair.a,
         "b": pair.b,
@@ -123,6 +123,26 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
         "share_b_in_a": pair.share_b_in_a,
         "in_order": pair.in_order,
         "shared_chunks": pair.shared_chunks,
+        "sections": [
+            {
+                "a": _place_json(library, pair.a, section.first_a, section.last_a),
+                "b": _place_json(library, pair.b, section.first_b, section.last_b),
+                "bytes": section.length,
+            }
+            for section in pair.sections
+        ],
+    }
+
+
+def _place_json(library: Library, document_id: int, first: int, last: int) -> dict[str, Any]:
+    places = (first, (first + last + 1) // 2, last)
+    (start,), (middle,), (end,) = (library.store.document_chunks(document_id, place, 1) for place in places)
+    return {
+        "first_chunk": first,
+        "last_chunk": last,
+        "first_page": start.chunk.first_page,
+        "last_page": end.chunk.last_page,
+        "heading": middle.chunk.headings[-1] if middle.chunk.headings else None,
     }
 
 
@@ -149,6 +169,8 @@ def _differences(library: Library, group: Group) -> list[tuple[Pair, tuple[Diffe
 
 
 def _print_group(library: Library, group: Group, differences: bool) -> None:
+    from indexer.duplicates import Relation
+
     names = {document.id: name_of(document) for document in group.documents}
     click.echo(shown(f"Group {group.id}: {group.relation.meaning}"))
     for document in group.documents:
@@ -161,11 +183,25 @@ def _print_group(library: Library, group: Group, differences: bool) -> None:
                 f"{pair.share_a_in_b:.0%} of {pair.a} is in {pair.b}, {pair.share_b_in_a:.0%} of {pair.b} in {pair.a}"
             )
         )
+        for section in pair.sections if group.relation is Relation.SECTION else ():
+            here = _place(library, pair.a, section.first_a, section.last_a)
+            there = _place(library, pair.b, section.first_b, section.last_b)
+            click.echo(shown(f"           {pair.a} {here} = {pair.b} {there}"))
     click.echo(shown(f"         keep {group.keep} ({names[group.keep]}): {group.reason}"))
     for pair, every in _differences(library, group) if differences else ():
         click.echo(shown(f"         {pair.a} -> {pair.b}: {len(every)} differences"))
         for difference in every[:_SHOWN_DIFFERENCES]:
             click.echo(shown(f"           {_in_words(difference)}"))
+
+
+def _place(library: Library, document_id: int, first: int, last: int) -> str:
+    """Where a section stands, by pages where the document has them, and the heading its middle is under."""
+    place = _place_json(library, document_id, first, last)
+    what, begin, end = "pages", place["first_page"], place["last_page"]
+    if begin is None or end is None:
+        what, begin, end = "chunks", first + 1, last + 1
+    numbers = f"{what} {begin}-{end}" if begin != end else f"{what[:-1]} {begin}"
+    return numbers + (f" ({place['heading']})" if place["heading"] else "")
 
 
 def _in_words(difference: Difference) -> str:

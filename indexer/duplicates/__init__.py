@@ -16,6 +16,7 @@ from indexer.duplicates.results import (
     Overlap,
     Pair,
     Relation,
+    Section,
 )
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Overlap",
     "Pair",
     "Relation",
+    "Section",
     "compare",
     "find_duplicates",
     "overlap_of",

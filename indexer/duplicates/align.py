@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.duplicates.results import ChunkMatch
-from indexer.duplicates.shingles import Hashes, Shingled, contained_in, covered_by
+from indexer.duplicates.results import ChunkMatch, Section
+from indexer.duplicates.sections import find_sections
+from indexer.duplicates.shingles import Shingled
+from indexer.duplicates.sides import Common, Mask, Side
 
 RUN = 16
 """Shingles in a row that must be found for a stretch to count (23 characters), so that chance phrases do not."""
@@ -19,27 +21,6 @@ CHUNK_SHARED = 0.8
 
 _CHUNK_MATCHED = 0.1
 _LETTERS = 100
-Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Side:
-    """A document made ready for many comparisons: its distinct shingles, and which of its text is no boilerplate."""
-
-    shingled: Shingled
-    distinct: Hashes
-    first: NDArray[np.int64]
-    once: Mask
-    own: Mask
-    own_distinct: Hashes
-
-    @classmethod
-    def of(cls, shingled: Shingled, boilerplate: Hashes) -> Side:
-        """Prepare a document; ``boilerplate`` holds the fingerprints (ascending) that do not count."""
-        distinct, first, counts = np.unique(shingled.hashes, return_index=True, return_counts=True)
-        own = ~covered_by(shingled.hashes, boilerplate)
-        own_distinct = distinct if own.all() else np.unique(shingled.hashes[own])
-        return cls(shingled, distinct, first.astype(np.int64), counts == 1, own, own_distinct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +43,18 @@ class Alignment:
     in_order: float
     shared_chunks: int
     matches: tuple[ChunkMatch, ...]
+    sections: tuple[Section, ...] = ()
 
 
 def align(a: Side, b: Side) -> Alignment:
     """Compare two documents completely, text against text."""
-    common = a.distinct[contained_in(a.distinct, b.distinct)]
-    found_a = _in_runs(contained_in(a.shingled.hashes, common))
-    found_b = _in_runs(contained_in(b.shingled.hashes, common))
-    matches, in_order, shared = _match_chunks(a, b, found_a)
-    own_common = int(contained_in(a.own_distinct, b.own_distinct).sum())
+    common = Common.of(a, b)
+    found_a, found_b = _in_runs(common.in_a), _in_runs(common.in_b)
+    matches, in_order, shared = _match_chunks(a, b, common, found_a)
+    own_a, own_b = int(a.own_distinct.sum()), int(b.own_distinct.sum())
     return Alignment(
-        jaccard=_ratio(own_common, len(a.own_distinct) + len(b.own_distinct) - own_common),
-        raw_jaccard=_ratio(len(common), len(a.distinct) + len(b.distinct) - len(common)),
+        jaccard=_ratio(common.own_shared, own_a + own_b - common.own_shared),
+        raw_jaccard=_ratio(common.shared, len(a.distinct) + len(b.distinct) - common.shared),
         share_a_in_b=_ratio(int((found_a & a.own).sum()), int(a.own.sum())),
         share_b_in_a=_ratio(int((found_b & b.own).sum()), int(b.own.sum())),
         own_a=int(a.own.sum()),
@@ -83,6 +64,7 @@ def align(a: Side, b: Side) -> Alignment:
         in_order=in_order,
         shared_chunks=shared,
         matches=matches,
+        sections=find_sections(a, b, common, found_a),
     )
 
 
@@ -111,12 +93,11 @@ def _in_runs(found: Mask) -> Mask:
     return np.cumsum(kept[:-1]).astype(np.bool_)
 
 
-def _match_chunks(a: Side, b: Side, found: Mask) -> tuple[tuple[ChunkMatch, ...], float, int]:
+def _match_chunks(a: Side, b: Side, common: Common, found: Mask) -> tuple[tuple[ChunkMatch, ...], float, int]:
     """Each chunk of a with its best partner in b, the part of the matches in order, and the number of shared chunks."""
     shares = _chunk_shares(a.shingled, found)
-    anchors_a, anchors_b = _anchors(a, b)
-    chunk_a = np.searchsorted(a.shingled.starts, anchors_a, side="right") - 1
-    chunk_b = np.searchsorted(b.shingled.starts, anchors_b, side="right") - 1
+    chunk_a = np.searchsorted(a.shingled.starts, common.anchors_a, side="right") - 1
+    chunk_b = np.searchsorted(b.shingled.starts, common.anchors_b, side="right") - 1
     width = max(len(b.shingled.starts), 1)
     ties, counts = np.unique(chunk_a * width + chunk_b, return_counts=True)
     left, right = np.divmod(ties, width)
@@ -139,17 +120,10 @@ def _chunk_shares(a: Shingled, found: Mask) -> NDArray[np.float64]:
     return np.asarray((total[ends] - total[starts]) / np.maximum(ends - starts, 1))
 
 
-def _anchors(a: Side, b: Side) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions in a and in b of the shingles that stand exactly once in each."""
-    once_a, once_b = a.distinct[a.once], b.distinct[b.once]
-    both = once_a[contained_in(once_a, once_b)]
-    return a.first[a.once][np.searchsorted(once_a, both)], b.first[b.once][np.searchsorted(once_b, both)]
-
-
 def _longest_rising(values: list[int]) -> int:
     """The length of the longest subsequence that never falls."""
     ends: list[int] = []
     for value in values:
-        where = bisect_left(ends, value + 1)
+        where = bisect_right(ends, value)
         ends[where : where + 1] = [value]
     return len(ends)

@@ -7,12 +7,14 @@ A fingerprint in many families (documents that are near-duplicates as a whole co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.duplicates.kept import Print
+from indexer.duplicates.sections import SECTION_BYTES
 from indexer.duplicates.shingles import Hashes
 
 Indices = NDArray[np.int64]
@@ -22,27 +24,35 @@ NEIGHBOURS = 4
 BOILERPLATE_FAMILIES = 8
 FAMILY_SIMILARITY = 0.8
 CANDIDATE_SHARE = 0.2
+SECTION_SEEN = 0.6
+"""Two documents that may share a section have this part of the fingerprints in common that its length would have."""
+
 _KEYS_AT_ONCE = 16_000_000
 _KEYS_PER_PART = 64_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fingerprints:
-    """The fingerprints of a collection: ``values[i]`` stands in the document with index ``owners[i]``."""
+    """The fingerprints of a collection: ``values[i]`` stands in the document with index ``owners[i]``.
+
+    ``lengths`` are the documents' lengths in bytes.
+    """
 
     values: Hashes
     owners: NDArray[np.int32]
-    count: int
+    lengths: Indices
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return len(self.lengths)
 
     @classmethod
-    def of(cls, documents: Iterable[Hashes]) -> Fingerprints:
-        """Gather the distinct fingerprints of each document, in the order of the documents."""
-        values, sizes = [], []
-        for value in documents:
-            values.append(value)
-            sizes.append(len(value))
-        owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        return cls(np.concatenate(values) if values else np.zeros(0, np.uint64), owners, len(sizes))
+    def of(cls, prints: Sequence[Print]) -> Fingerprints:
+        """Gather the fingerprints of each document, in the order of the documents."""
+        owners = np.repeat(np.arange(len(prints), dtype=np.int32), [len(known.values) for known in prints])
+        values = np.concatenate([known.values for known in prints] or [np.zeros(0, np.uint64)])
+        return cls(values, owners, np.array([known.length for known in prints], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,15 +97,16 @@ class _Pairs:
 
 
 def find_candidates(fingerprints: Fingerprints, share: float = CANDIDATE_SHARE) -> Candidates:
-    """Pairs that share at least ``share`` of the smaller one's fingerprints, boilerplate left out.
+    """Pairs that share ``share`` of the smaller one's fingerprints, or a section's worth, boilerplate left out.
 
     Pairs that are alike as a whole, boilerplate included, are kept as well: copies of a licence are near-duplicates.
     """
     count = fingerprints.count
     postings = _postings(fingerprints)
     total = np.bincount(fingerprints.owners, minlength=count)
-    least = np.minimum(share, FAMILY_SIMILARITY)
-    pairs = _count_pairs(postings, count, least * total)
+    section = SECTION_SEEN * SECTION_BYTES * total / np.maximum(fingerprints.lengths, 1)
+    least = np.minimum(share, FAMILY_SIMILARITY) * total
+    pairs = _count_pairs(postings, count, np.minimum(least, section))
     alike = pairs.shared >= FAMILY_SIMILARITY * (total[pairs.first] + total[pairs.second] - pairs.shared)
     families = _families(pairs.first[alike], pairs.second[alike], count)
     spread = _spread(postings, families)
@@ -103,7 +114,7 @@ def find_candidates(fingerprints: Fingerprints, share: float = CANDIDATE_SHARE) 
     if not common.any():
         return Candidates(pairs.first, pairs.second, postings.values[common], spread[common])
     own = total - np.bincount(_flat(postings, common)[1], minlength=count)
-    rest = _count_pairs(postings.without(common), count, share * own)
+    rest = _count_pairs(postings.without(common), count, np.minimum(share * own, section))
     keys = np.union1d(rest.first * count + rest.second, pairs.first[alike] * count + pairs.second[alike])
     first, second = np.divmod(keys, count)
     return Candidates(first, second, postings.values[common], spread[common])

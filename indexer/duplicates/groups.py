@@ -17,6 +17,10 @@ from indexer.duplicates.results import Group, Pair, Relation
 LARGE = 40
 _ORDER = list(Relation)
 _NEAR = (Relation.SAME_TEXT, Relation.VERSION)
+_KEEP_ALL = {
+    Relation.SECTION: "keep them all: they share no more than a section",
+    Relation.TRANSLATION: "keep both: they are in different languages",
+}
 _MARK = re.compile(
     r"(?:\bv(?:ersion)?|\brev(?:ision)?|版本?|第)[\s._-]?(\d+(?:\.\d+)*)|(\d+(?:\.\d+)*)[\s._-]?版", re.IGNORECASE
 )
@@ -38,6 +42,9 @@ def make_groups(documents: Mapping[int, StoredDocument], pairs: Iterable[Pair]) 
             if any(pair.relation is relation for pair in inside):
                 found.append((tuple(documents[i] for i in members), inside, through))
                 relations.append(relation)
+    for members, inside, through in _covered(by_relation[Relation.SECTION]):
+        found.append((tuple(documents[i] for i in members), inside, through))
+        relations.append(Relation.SECTION)
     for relation in (Relation.CONTAINED, Relation.TRANSLATION):
         for pair in sorted(by_relation[relation], key=lambda pair: (-pair.similarity, pair.a, pair.b)):
             found.append(((documents[pair.a], documents[pair.b]), (pair,), None))
@@ -99,9 +106,8 @@ def choose_kept(documents: Sequence[StoredDocument], relation: Relation, pairs: 
         return documents[0].id, "the bytes are the same everywhere: any one of the files will do"
     if relation is Relation.CONTAINED:
         return pairs[0].b, "the other document lies inside this one"
-    if relation is Relation.TRANSLATION:
-        first = min(documents, key=lambda d: d.id)
-        return first.id, "keep both: they are in different languages"
+    if relation in _KEEP_ALL:
+        return min(document.id for document in documents), _KEEP_ALL[relation]
     best = max(documents, key=_worth)
     return best.id, "; ".join(_reasons(best, [d for d in documents if d.id != best.id]) or ["nothing sets them apart"])
 

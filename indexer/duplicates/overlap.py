@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexer.datatypes import StoredChunk, StoredDocument
-from indexer.duplicates.align import Side, align
+from indexer.duplicates.align import align
 from indexer.duplicates.candidates import BOILERPLATE_FAMILIES
 from indexer.duplicates.relate import relate, same_text
 from indexer.duplicates.results import Overlap, Relation
 from indexer.duplicates.shingles import Hashes, Shingled, fingerprints
+from indexer.duplicates.sides import Side
 
 if TYPE_CHECKING:
     from indexer.library import Library
@@ -43,7 +44,7 @@ def overlap_of(library: Library, document_id: int) -> tuple[Overlap, ...]:
     for other in store.documents_by_id(near).values():
         other_chunks = tuple(store.document_chunks(other.id))
         alignment = align(side, Side.of(Shingled.of([stored.chunk.text for stored in other_chunks]), boilerplate))
-        if alignment.share_a_in_b < WORTH_TELLING:
+        if alignment.share_a_in_b < WORTH_TELLING and not alignment.sections:
             continue
         relation = relate(alignment) or Relation.CONTAINED
         if relation is Relation.VERSION and same_text(_text(chunks), _text(other_chunks)):
@@ -61,7 +62,8 @@ def _overlap(document: StoredDocument, other: StoredDocument, relation: Relation
         sentence = f"This is the same text as {other.title!r}, in another format or layout."
     else:
         percent = min(99, int(100 * share)) if share < 1 else 100
-        sentence = f"{percent} % of this is already in {other.display_title}."
+        what = "A section of this" if relation is Relation.SECTION else f"{percent} % of this"
+        sentence = f"{what} is already in {other.display_title}."
     return Overlap(other.id, other.title, round(share, 4), relation, sentence)
 
 

@@ -45,6 +45,8 @@ def relate(alignment: Alignment, threshold: float = THRESHOLD) -> Relation | Non
         return Relation.BOILERPLATE
     if _contained(alignment):
         return Relation.TRANSLATION if other_scripts(alignment) else Relation.CONTAINED
+    if alignment.sections and alignment.raw_jaccard < THRESHOLD:
+        return Relation.SECTION
     if alignment.raw_jaccard - alignment.jaccard > SHARED_BOILERPLATE:
         return Relation.BOILERPLATE
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from indexer.datatypes import Span, StoredDocument
@@ -15,6 +15,7 @@ class Relation(StrEnum):
     SAME_TEXT = "same_text"
     VERSION = "version"
     CONTAINED = "contained"
+    SECTION = "section"
     TRANSLATION = "translation"
     BOILERPLATE = "boilerplate"
 
@@ -29,6 +30,7 @@ _MEANINGS = {
     Relation.SAME_TEXT: "the same text, in another format or layout",
     Relation.VERSION: "versions: mostly the same text",
     Relation.CONTAINED: "one document lies inside the other",
+    Relation.SECTION: "they share a long section",
     Relation.TRANSLATION: "perhaps the same content in another language",
     Relation.BOILERPLATE: "only text that stands in many documents is shared",
 }
@@ -44,12 +46,31 @@ class ChunkMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Section:
+    """A long stretch that both documents have: its first and last chunk in each, and how much of it is shared.
+
+    ``length`` is in bytes of UTF-8 without white space, so that a Chinese character weighs three Latin letters.
+    """
+
+    first_a: int
+    last_a: int
+    first_b: int
+    last_b: int
+    length: int
+
+    def turned(self) -> Section:
+        """The same section with a and b exchanged."""
+        return Section(self.first_b, self.last_b, self.first_a, self.last_a, self.length)
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """Two documents that were compared directly. In a contained pair ``a`` lies inside ``b``.
 
     ``similarity`` is the Jaccard index of the 8-character shingles of both texts without boilerplate, for a translation
     the mean cosine of the chunks' best partners. The shares are parts of a text (0 to 1) found in the other one;
-    ``in_order`` is the part of the matched chunks that stand in the same order in both.
+    ``in_order`` is the part of the matched chunks that stand in the same order in both; ``sections`` are the long
+    stretches that both have.
     """
 
     a: int
@@ -61,6 +82,19 @@ class Pair:
     in_order: float
     shared_chunks: int
     matches: tuple[ChunkMatch, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+    def turned(self) -> Pair:
+        """The same pair with a and b exchanged."""
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            share_a_in_b=self.share_b_in_a,
+            share_b_in_a=self.share_a_in_b,
+            matches=tuple(ChunkMatch(match.position_b, match.position_a, match.share) for match in self.matches),
+            sections=tuple(section.turned() for section in self.sections),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +136,18 @@ class Boilerplate:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateReport:
-    """Every group found among ``compared`` documents; ``candidates`` pairs were compared directly."""
+    """Every group found among ``compared`` documents; ``candidates`` pairs were compared directly.
+
+    ``read`` documents and ``aligned`` pairs were new in this run; of the others it was known from an earlier one.
+    """
 
     groups: tuple[Group, ...]
     boilerplate: tuple[Boilerplate, ...]
     compared: int
     candidates: int
     seconds: float
+    read: int
+    aligned: int
 
 
 @dataclass(frozen=True, slots=True)

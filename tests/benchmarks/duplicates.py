@@ -1,14 +1,16 @@
 """How well and how fast near-duplicates are found, beside MinHash-LSH and cosine of document vectors in the same run.
 
-    python -m tests.benchmarks.duplicates [--folder DIR] [--rows FILE.npz] [--synthetic 100000] [--json FILE]
+    python -m tests.benchmarks.duplicates [--folder DIR] [--rows DIR] [--library DIR] [--json FILE]
 
 ``--folder`` holds judged collections (corpus.jsonl, pairs.tsv, optional unlabelled_overlap.tsv; default: LONGDOC_EVAL,
 else the evaluation data beside the checkout). Recall is over the pairs judged at a Jaccard of 0.5 or more; precision is
 the part of the found pairs (similarity 0.5 or more) that are judged pairs, unlabelled overlaps left out; "strict"
-counts those judged below 0.5 as wrong. ``--rows`` adds chunk embeddings (arrays ``keys``, the text hashes, and
-``rows``) for the translation candidates and the cosine reference; without it both are left out. ``--synthetic``
-measures time and memory on that many documents of ten chunks, made from a seed, with planted copies, versions,
-contained ones and boilerplate.
+counts those judged below 0.5 as wrong. ``--rows`` names a directory with {set}.npz (``keys``: text hashes of chunks,
+``rows``: their embeddings) and {set}.chunks.jsonl ({"_id", "chunks": [[text, tokens], ...]}) for the translation
+candidates and the cosine reference; without it both are left out, and chunks are cut by the fake encoder's tokens.
+
+``--library`` measures time and memory on a library that ``python -m tests.benchmarks.synthetic DIR 100000`` wrote, and
+what of the planted copies, versions, sections and translations is found; then the run again, with nothing new to read.
 """
 
 from __future__ import annotations
@@ -17,19 +19,22 @@ import argparse
 import json
 import os
 import resource
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from indexer.chunk import chunk_pages
 from indexer.datatypes import Chunk, Ids, Matrix, OffsetMap, Page, Span, Status, StoredChunk, StoredDocument, text_hash
-from indexer.duplicates import DuplicateReport, Relation
-from indexer.duplicates.find import DuplicateOptions, find_in
+from indexer.duplicates import DuplicateOptions, DuplicateReport, Relation, find_duplicates
+from indexer.duplicates.find import find_in
+from indexer.duplicates.kept import FILE_NAME
+from indexer.library import Library
+from indexer.settings import Settings
 from indexer.words import han_share
+from tests.benchmarks.synthetic import DIMENSION, Synthetic
 from tests.fakes import FakeEncoder
 
 EVALUATION = Path(os.environ.get("LONGDOC_EVAL", Path(__file__).resolve().parents[3] / "shared" / "eval"))
@@ -40,9 +45,6 @@ RIGHT = {
     "exact": {"identical", "same_text"},
     "near_duplicate": {"version", "same_text"},
 }
-WORDS_A_CHUNK = 130
-PLANTED = {3: "same_text", 14: "same_text", 25: "version", 36: "version", 47: "version", 61: "version", 72: "version"}
-PLANTED |= {83: "contained"}
 
 Pairs = set[tuple[int, int]]
 
@@ -54,29 +56,19 @@ class Corpus:
         self._documents: list[StoredDocument] = []
         self._chunks: dict[int, list[StoredChunk]] = {}
         self.numbers: dict[str, int] = {}
-        count = FakeEncoder().count_tokens
         total = 0
-        for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").split("\n"):
-            if not line:
-                continue
-            entry = json.loads(line)
+        for name, chunks in read_chunks(folder, rows):
             number = len(self._documents) + 1
-            text = entry["text"]
-            cut = list(chunk_pages([Page(text, OffsetMap.identity(len(text)))], count))
-            self._chunks[number] = [StoredChunk(total + i, number, chunk) for i, chunk in enumerate(cut, start=1)]
-            total += len(cut)
-            self._documents.append(stored(number, entry["_id"], text, len(cut)))
-            self.numbers[entry["_id"]] = number
-        self.rows = self._load(rows)
+            self._chunks[number] = [StoredChunk(total + i, number, chunk) for i, chunk in enumerate(chunks, start=1)]
+            total += len(chunks)
+            self._documents.append(stored(number, name, self.text(number), len(chunks)))
+            self.numbers[name] = number
+        self.rows = self._load(rows / f"{folder.name}.npz") if rows is not None else None
 
-    def _load(self, path: Path | None) -> Matrix | None:
-        if path is None:
-            return None
+    def _load(self, path: Path) -> Matrix:
         loaded = np.load(path)
         where = {key.tobytes(): index for index, key in enumerate(loaded["keys"])}
         hashes = [text_hash(stored.chunk.text) for chunks in self._chunks.values() for stored in chunks]
-        if any(key not in where for key in hashes):
-            raise SystemExit(f"{path} lacks embeddings of some chunks; they must be cut the same way.")
         return np.asarray(loaded["rows"][[where[key] for key in hashes]], dtype=np.float32)
 
     def documents(self) -> Sequence[StoredDocument]:
@@ -85,12 +77,36 @@ class Corpus:
     def chunks(self, document_id: int) -> Sequence[StoredChunk]:
         return self._chunks[document_id]
 
+    def chunk_ids(self, document_id: int) -> Ids:
+        return np.array([stored.id for stored in self._chunks[document_id]], dtype=np.int64)
+
+    def document_vectors(self) -> tuple[Ids, Matrix]:
+        means = [self.embeddings(self.chunk_ids(document.id)).mean(axis=0) for document in self._documents]
+        return np.arange(1, len(means) + 1), np.stack(means)
+
     def embeddings(self, chunk_ids: Ids) -> Matrix:
         assert self.rows is not None
         return self.rows[chunk_ids - 1]
 
     def text(self, number: int) -> str:
         return "".join(stored.chunk.text for stored in self._chunks[number])
+
+
+def read_chunks(folder: Path, rows: Path | None) -> Iterator[tuple[str, list[Chunk]]]:
+    """The name of each document and its chunks, as they were encoded where there are embeddings."""
+    path = rows / f"{folder.name}.chunks.jsonl" if rows is not None else folder / "corpus.jsonl"
+    count = FakeEncoder().count_tokens
+    for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
+        entry = json.loads(line)
+        if rows is None:
+            page = Page(entry["text"], OffsetMap.identity(len(entry["text"])))
+            yield entry["_id"], list(chunk_pages([page], count))
+            continue
+        start, chunks = 0, []
+        for position, (text, tokens) in enumerate(entry["chunks"]):
+            chunks.append(Chunk(position, Span(start, start + len(text)), text, tokens))
+            start += len(text)
+        yield entry["_id"], chunks
 
 
 def stored(number: int, name: str, text: str, chunks: int) -> StoredDocument:
@@ -189,9 +205,7 @@ def minhash_lsh(corpus: Corpus, wanted: Pairs, known: Pairs, ignored: Pairs) -> 
 def document_cosine(corpus: Corpus, wanted: Pairs, known: Pairs, ignored: Pairs) -> dict[str, float]:
     """SemHash's way, one vector a document and a cosine threshold, at the threshold that suits it best on this set."""
     started = time.perf_counter()
-    means = np.stack(
-        [corpus.embeddings(np.array([c.id for c in corpus.chunks(d.id)])).mean(axis=0) for d in corpus.documents()]
-    )
+    _, means = corpus.document_vectors()
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     likeness = means @ means.T
     best: dict[str, float] = {}
@@ -204,127 +218,70 @@ def document_cosine(corpus: Corpus, wanted: Pairs, known: Pairs, ignored: Pairs)
     return {**best, "seconds": round(time.perf_counter() - started, 2)}
 
 
-class Synthetic:
-    """Many documents of ten chunks, written to a file before the clock starts and read from it when asked for.
-
-    Of a hundred documents two are copies of others in another layout, five are versions (a tenth of the words of each
-    chunk changed) and one is two chunks of another one; a fifth of the originals begin with the same chunk.
-    """
-
-    def __init__(self, path: Path, count: int, seed: int = 7) -> None:
-        chance = np.random.default_rng(seed)
-        letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
-        self._lexicon = np.array(["".join(chance.choice(letters, chance.integers(2, 10))) for _ in range(30_000)])
-        weights = 1 / np.arange(10, len(self._lexicon) + 10)
-        self._drawn = chance.choice(len(self._lexicon), 2_000_000, p=weights / weights.sum())
-        self._cover = " ".join(self._lexicon[self._drawn[:WORDS_A_CHUNK]].tolist()) + ".\n"
-        self.planted: dict[tuple[int, int], str] = {}
-        self._lengths: list[list[int]] = []
-        self._documents = []
-        with path.open("w", encoding="ascii") as file:
-            for number in range(1, count + 1):
-                texts = self._make(number, count)
-                self._lengths.append([file.write(text) for text in texts])
-                self._documents.append(stored(number, str(number), "", len(texts)))
-        self._starts = np.cumsum([0, *map(sum, self._lengths)])
-        self._file = path.open("rb")
-
-    def _make(self, number: int, count: int) -> list[str]:
-        relation = PLANTED.get(number % 100)
-        if relation is None:
-            return self._original(number)
-        chance = np.random.default_rng([3, number])
-        source = int(chance.integers(0, count // 100)) * 100 + 50 + number % 7
-        self.planted[ordered(source, number)] = relation
-        old = self._original(source)
-        if relation == "same_text":
-            return [text.upper().replace(" ", "\n") for text in old]
-        return old[4:6] if relation == "contained" else [self._edited(text, chance) for text in old]
-
-    def _original(self, number: int) -> list[str]:
-        chance = np.random.default_rng([1, number])
-        texts = [self._cover] if chance.random() < 0.2 else []
-        while len(texts) < 10:
-            start = int(chance.integers(0, len(self._drawn) - WORDS_A_CHUNK))
-            words = self._lexicon[chance.permutation(self._drawn[start : start + WORDS_A_CHUNK])]
-            texts.append(" ".join(words.tolist()) + ".\n")
-        return texts
-
-    def _edited(self, text: str, chance: np.random.Generator) -> str:
-        words = text.split(" ")
-        start = int(chance.integers(0, len(words) * 9 // 10))
-        fresh = chance.integers(0, len(self._lexicon), len(words) // 10)
-        words[start : start + len(fresh)] = self._lexicon[fresh].tolist()
-        return " ".join(words)
-
-    def documents(self) -> Sequence[StoredDocument]:
-        return self._documents
-
-    def chunks(self, document_id: int) -> Sequence[StoredChunk]:
-        place_in_file = int(self._starts[document_id - 1])
-        whole = os.pread(self._file.fileno(), sum(self._lengths[document_id - 1]), place_in_file).decode("ascii")
-        position, found = 0, []
-        for place, length in enumerate(self._lengths[document_id - 1]):
-            text = whole[position : position + length]
-            found.append(
-                StoredChunk(
-                    document_id * 10 + place, document_id, Chunk(place, Span(position, position + length), text, 180)
-                )
-            )
-            position += length
-        return found
-
-    def embeddings(self, chunk_ids: Ids) -> Matrix:
-        raise NotImplementedError("the synthetic documents have no embeddings")
-
-
-def synthetic(count: int) -> dict[str, object]:
-    with tempfile.TemporaryDirectory() as folder:
-        started = time.perf_counter()
-        collection = Synthetic(Path(folder) / "texts", count)
-        made = time.perf_counter() - started
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        report = find_in(collection, DuplicateOptions(translations=False), lambda *_: None)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def library_run(directory: Path) -> dict[str, object]:
+    """`duplicates` over a library that tests.benchmarks.synthetic wrote: at first, and again when nothing is new."""
+    settings = Settings(library=directory, cache=directory.parent / "cache")
+    (directory / FILE_NAME).unlink(missing_ok=True)
+    with Library.open(directory, settings, encoder=FakeEncoder(DIMENSION)) as library:
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        stages = Stages()
+        report = find_duplicates(library, progress=stages.tell)
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        again = find_duplicates(library)
     return {
-        "documents": count,
-        "seconds_to_make": round(made, 1),
+        "documents": report.compared,
         "seconds": round(report.seconds, 1),
+        "processor_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
+        "stages": stages.seconds(),
         "candidates": report.candidates,
-        "peak_rss_mb": round(peak),
-        "rss_before_mb": round(before),
-        **planted_scores(report, collection.planted),
+        "peak_rss_mb": round(after.ru_maxrss / 1024),
+        "rss_before_mb": round(before.ru_maxrss / 1024),
+        **planted_scores(report, Synthetic(report.compared)),
+        "seconds_again": round(again.seconds, 1),
+        "again": {"read": again.read, "aligned": again.aligned, "same": again.groups == report.groups},
     }
 
 
-def planted_scores(report: DuplicateReport, planted: dict[tuple[int, int], str]) -> dict[str, object]:
+class Stages:
+    """When each stage of the work was first told of."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, float] = {}
+
+    def tell(self, what: str, done: int, total: int) -> None:
+        self._begun.setdefault(what, time.perf_counter())
+
+    def seconds(self) -> dict[str, float]:
+        ends = [*list(self._begun.values())[1:], time.perf_counter()]
+        return {what: round(end - begun, 1) for (what, begun), end in zip(self._begun.items(), ends, strict=True)}
+
+
+def planted_scores(report: DuplicateReport, made: Synthetic) -> dict[str, object]:
     """Recall of what was planted by relation; false pairs are those between documents without a common source."""
     found = {ordered(pair.a, pair.b): pair.relation.value for group in report.groups for pair in group.pairs}
-    total, right = Counter(planted.values()), Counter[str]()
-    sources: dict[int, int] = {}
-    for (a, b), relation in planted.items():
-        right[relation] += found.get((a, b)) == relation
-        copy, source = (a, b) if PLANTED.get(a % 100) else (b, a)
-        sources[copy] = source
-    wrong = sum(sources.get(a, a) != sources.get(b, b) for a, b in found)
-    return {"recall": {r: share(right[r], total[r]) for r in sorted(total)}, "pairs": len(found), "false_pairs": wrong}
+    total, right = Counter(made.planted.values()), Counter[str]()
+    for pair, relation in made.planted.items():
+        right[relation] += found.get(pair) == relation
+    sources = {number: made.source(number) or number for pair in found for number in pair}
+    wrong = Counter(relation for (a, b), relation in found.items() if sources[a] != sources[b])
+    recall = {relation: share(right[relation], total[relation]) for relation in sorted(total)}
+    return {"recall": recall, "pairs": len(found), "false_pairs": dict(wrong)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=EVALUATION)
     parser.add_argument("--sets", nargs="*", default=SETS)
-    parser.add_argument("--rows", type=Path, help="embeddings; {set} in the name stands for the set")
-    parser.add_argument("--synthetic", type=int, default=0, metavar="DOCUMENTS")
+    parser.add_argument("--rows", type=Path, help="embeddings of the sets and the chunks they belong to")
+    parser.add_argument("--library", type=Path, help="a library that tests.benchmarks.synthetic wrote")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     results: list[dict[str, object]] = []
     for name in arguments.sets:
-        rows = Path(str(arguments.rows).format(set=name)) if arguments.rows else None
-        results.append(measure(arguments.folder / name, rows))
+        results.append(measure(arguments.folder / name, arguments.rows))
         print(json.dumps(results[-1], indent=1))
-    if arguments.synthetic:
-        results.append(synthetic(arguments.synthetic))
+    if arguments.library:
+        results.append(library_run(arguments.library))
         print(json.dumps(results[-1], indent=1))
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))

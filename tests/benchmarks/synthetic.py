@@ -32,8 +32,6 @@ from indexer.datatypes import (
     OffsetMap,
     Span,
     Status,
-    StoredChunk,
-    StoredDocument,
     text_hash,
 )
 from indexer.library import Library
@@ -205,27 +203,6 @@ def _chinese(chance: np.random.Generator) -> Tongue:
         rows = [line.decode("utf-8").split(" ")[:2] for line in file]
     rows = sorted((row for row in rows if "\u4e00" <= row[0][0] <= "\u9fff"), key=lambda row: -int(row[1]))[:30_000]
     return Tongue.of([word for word, _ in rows], np.array([float(n) for _, n in rows]), chance, "", "。")
-
-
-class MemoryLibrary:
-    """The documents as the comparison reads them, made when they are asked for."""
-
-    def __init__(self, made: Synthetic) -> None:
-        self.made = made
-
-    def documents(self) -> list[StoredDocument]:
-        return [self._stored(number) for number in range(1, self.made.count + 1)]
-
-    def _stored(self, number: int) -> StoredDocument:
-        language = "zh" if number % 5 == 0 else "en"
-        return StoredDocument(
-            number, f"{number:064x}", (str(number),), Status.INDEXED, None, str(number), None, None, None, language,
-            "text/plain", 0, None, 0, 0, CHUNKS, 1.0, (), (), (), "", 0.0,
-        )  # fmt: skip
-
-    def chunks(self, document_id: int) -> list[StoredChunk]:
-        made = self.made.document(document_id)
-        return [StoredChunk(document_id * 10 + c.position, document_id, c) for c in _chunks(made)]
 
 
 def _chunks(made: Made) -> Iterator[Chunk]:

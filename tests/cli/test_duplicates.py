@@ -67,3 +67,16 @@ def test_another_program_can_follow_by_log_records(longdoc: Longdoc, folder: Pat
     assert all(0 <= moment["done"] <= moment["total"] for moment in moments)
     assert (records[-1]["event"], records[-1]["groups"], records[-1]["documents"]) == ("done", 2, 3)
     assert outcome.json["documents"] == 3
+
+
+def test_a_shared_chapter_is_shown_with_its_place_in_both(longdoc: Longdoc, tmp_path: Path) -> None:
+    chapter = "\n\n# Warranty\n\n" + prose(7, 30)
+    (tmp_path / "a.md").write_text("# Scope\n\n" + prose(1, 90) + chapter)
+    (tmp_path / "b.md").write_text("# Aim\n\n" + prose(2, 120) + chapter + "\n\n# End\n\n" + prose(3, 60))
+    assert longdoc("add", tmp_path / "a.md", tmp_path / "b.md").code == 0
+    (group,) = longdoc("duplicates", "--json").json["groups"]
+    (pair,) = group["pairs"]
+    (section,) = pair["sections"]
+    assert (group["relation"], section["a"]["heading"], section["b"]["heading"]) == ("section", "Warranty", "Warranty")
+    assert section["a"]["first_chunk"] < section["b"]["first_chunk"]
+    assert "(Warranty)" in longdoc("duplicates").out

@@ -55,6 +55,16 @@ class MemoryCollection:
     def chunks(self, document_id: int) -> Sequence[StoredChunk]:
         return self._chunks[document_id]
 
+    def text(self, document_id: int) -> str:
+        return "".join(stored.chunk.text for stored in self._chunks[document_id])
+
+    def chunk_ids(self, document_id: int) -> Ids:
+        return np.array([stored.id for stored in self._chunks[document_id]], dtype=np.int64)
+
+    def document_vectors(self) -> tuple[Ids, Matrix]:
+        means = [rows.mean(axis=0) for rows in self._rows]
+        return np.arange(1, len(means) + 1), np.asarray(means, dtype=np.float32)
+
     def embeddings(self, chunk_ids: Ids) -> Matrix:
         return np.concatenate(self._rows)[chunk_ids - 1]
 

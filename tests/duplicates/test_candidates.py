@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from indexer.duplicates.candidates import Fingerprints, boilerplate_limit, find_candidates
+from indexer.duplicates.kept import Print
 from indexer.duplicates.shingles import Shingled, comparable, fingerprints, shingle_hashes, window_minima
 from tests.duplicates.memory import prose
 
 
 def of(*texts: str) -> Fingerprints:
-    return Fingerprints.of(fingerprints(Shingled.of([text]).hashes) for text in texts)
+    return Fingerprints.of([Print(fingerprints(Shingled.of([text]).hashes), len(comparable(text))) for text in texts])
 
 
 def test_a_shared_run_of_79_characters_always_shares_a_fingerprint() -> None:

@@ -86,6 +86,34 @@ def test_a_short_document_inside_a_long_one_is_contained(write: object) -> None:
     assert pair.share_b_in_a < 0.1
 
 
+@pytest.mark.parametrize("write", [prose, chinese_prose])
+def test_two_long_documents_that_share_a_chapter_share_a_section(write: object) -> None:
+    assert callable(write)
+    chapter = write(7, 30)
+    collection = MemoryCollection()
+    a = collection.add(write(1, 150) + chapter + write(2, 150))
+    b = collection.add(write(3, 60) + chapter + write(4, 240))
+    for seed in range(10, 16):
+        collection.add(write(seed))
+    (group,) = find(collection).groups
+    (pair,) = group.pairs
+    assert (group.relation, pair.a, pair.b) == (Relation.SECTION, a, b)
+    assert "keep them all" in group.reason
+    (section,) = pair.sections
+    inside = "".join(s.chunk.text for s in collection.chunks(a)[section.first_a : section.last_a + 1])
+    there = "".join(s.chunk.text for s in collection.chunks(b)[section.first_b : section.last_b + 1])
+    assert chapter[20:-20] in inside
+    assert chapter[20:-20] in there
+    assert 0.05 < pair.share_a_in_b < 0.2
+
+
+def test_a_few_shared_sentences_are_no_section() -> None:
+    collection = MemoryCollection()
+    collection.add(prose(1, 150) + prose(7, 6) + prose(2, 150))
+    collection.add(prose(3, 150) + prose(7, 6) + prose(4, 150))
+    assert find(collection).groups == ()
+
+
 def test_a_shared_licence_is_boilerplate_and_no_duplicate() -> None:
     collection = MemoryCollection()
     for seed in range(12):
@@ -121,8 +149,8 @@ def test_groups_never_merge_through_a_third_document() -> None:
     a = collection.add(". ".join(sentences[:50]))
     b = collection.add(". ".join(sentences[14:64]))
     c = collection.add(". ".join(sentences[28:78]))
-    groups = {tuple(document.id for document in group.documents) for group in find(collection).groups}
-    assert groups == {(a, b), (b, c)}
+    groups = {(tuple(d.id for d in group.documents), group.relation) for group in find(collection).groups}
+    assert groups == {((a, b), Relation.VERSION), ((b, c), Relation.VERSION), ((a, c), Relation.SECTION)}
 
 
 def test_a_family_of_many_shows_through_whom_its_members_hang_together() -> None:

@@ -3,11 +3,16 @@ from __future__ import annotations
 import numpy as np
 
 from indexer.datatypes import Matrix
-from indexer.duplicates.results import Relation
-from indexer.duplicates.translations import find_translations
+from indexer.duplicates.results import Pair, Relation
+from indexer.duplicates.translations import find_translations as find_among
 from tests.duplicates.memory import MemoryCollection, chinese_prose, prose
 
 CHUNKS = 6
+
+
+def find_translations(collection: MemoryCollection) -> list[Pair]:
+    documents = collection.documents()
+    return list(find_among(collection, documents, {d.id for d in documents}, lambda what, done, total: None))
 
 
 def unit(rows: np.ndarray) -> Matrix:
@@ -34,7 +39,7 @@ def bilingual(pairs: int, english: int) -> tuple[MemoryCollection, dict[int, int
 
 def test_twins_in_two_languages_are_candidates_and_no_others() -> None:
     collection, twins = bilingual(pairs=8, english=16)
-    found = list(find_translations(collection, collection.documents()))
+    found = find_translations(collection)
     assert {(pair.a, pair.b) for pair in found} == set(twins.items())
     assert {pair.relation for pair in found} == {Relation.TRANSLATION}
     assert min(pair.in_order for pair in found) == 1.0
@@ -42,9 +47,9 @@ def test_twins_in_two_languages_are_candidates_and_no_others() -> None:
 
 def test_one_document_in_another_language_finds_its_twin() -> None:
     collection, twins = bilingual(pairs=1, english=12)
-    assert {(pair.a, pair.b) for pair in find_translations(collection, collection.documents())} == set(twins.items())
+    assert {(pair.a, pair.b) for pair in find_translations(collection)} == set(twins.items())
 
 
 def test_one_language_has_no_translations() -> None:
     collection, _ = bilingual(pairs=0, english=5)
-    assert list(find_translations(collection, collection.documents())) == []
+    assert find_translations(collection) == []
