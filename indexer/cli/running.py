@@ -42,7 +42,7 @@ class Bar:
         self._bar = tqdm(
             total=1.0,
             disable=not (enabled and sys.stderr.isatty()),
-            bar_format="{percentage:3.0f}% |{bar}| {desc}",
+            bar_format="{percentage:3.0f}% |{bar:20}| {desc}",
             file=sys.stderr,
             dynamic_ncols=True,
             leave=False,
@@ -52,12 +52,12 @@ class Bar:
     def progress(self, moment: Progress) -> None:
         """Show a moment of the run."""
         done = moment.bytes_done / moment.bytes_total if moment.bytes_total else 0.0
+        pace = f"{moment.tokens_per_second:,.0f} tokens/s" if moment.tokens else "reading"
         left = "" if moment.seconds_left is None else f", {duration(moment.seconds_left)} left"
         self._bar.n = min(done, 1.0)
         name = clipped(shown(moment.path.rsplit("/", 1)[-1]), 30)
         self._bar.set_description_str(
-            f"{moment.documents_done:,}/{moment.documents_total:,} documents, "
-            f"{moment.tokens_per_second:,.0f} tokens/s{left}  {name}",
+            f"{moment.documents_done:,}/{moment.documents_total:,} documents, {pace}{left}  {name}",
             refresh=False,
         )
         self._bar.update(0)
@@ -242,7 +242,7 @@ def _totals(report: RunReport) -> str:
     if report.encoded_tokens:
         pace = f"; {report.encoded_tokens:,} tokens encoded, {report.tokens_per_second:,.0f} a second"
     files = "1 file" if len(report.files) == 1 else f"{len(report.files):,} files"
-    return f"{files}: {words}; {duration(report.seconds)}{pace}; {report.peak_rss_mb:,.0f} MB."
+    return f"{files}: {words}; {duration(report.seconds)}{pace}; {report.peak_rss_mb:,.0f} MB of memory."
 
 
 def _overlap_json(overlap: Overlap | None) -> dict[str, Any]:

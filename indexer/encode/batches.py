@@ -52,8 +52,8 @@ class Forward(Protocol):
         ...
 
     @property
-    def mapped_bytes(self) -> int:
-        """What of the model lies in a mapped file and may still come into memory."""
+    def bytes_to_come(self) -> int:
+        """What of the model is still on disk and may come into memory."""
         ...
 
     def embed(self, batch: Batch) -> torch.Tensor:

@@ -108,7 +108,7 @@ class BatchingEncoder(FolderEncoder):
             forward = self._forward(tuning.precision)
             calibration = read_calibration(self.spec, self._settings)
             each = max(forward.bytes_per_token, calibration.bytes_per_token if calibration else 0)
-            room = memory_room(self._settings) - forward.mapped_bytes
+            room = memory_room(self._settings) - forward.bytes_to_come
             self._budget = TokenBudget(fitting_tokens(tuning.batch_tokens, room, each))
         return self._budget
 

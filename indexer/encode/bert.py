@@ -18,6 +18,7 @@ from indexer.encode.batches import Batch
 from indexer.encode.folder import ModelFolder, first_position, weights_prefix
 from indexer.encode.linear import Linear, dtype_of, make_linear
 from indexer.encode.precision import Precision
+from indexer.encode.words import WordTable
 from indexer.errors import EncoderError
 
 Reader = Callable[[str], torch.Tensor]
@@ -67,7 +68,7 @@ class _Buffers:
 
 
 class LeanBert:
-    """The weights and the forward pass. The word table stays in the file, mapped: only used rows take memory."""
+    """The weights and the forward pass. The word table stays in the file: only rows that are used take memory."""
 
     padded = False
 
@@ -84,11 +85,9 @@ class LeanBert:
             with safe_open(path, framework="pt") as file, torch.inference_mode():
                 prefix = weights_prefix(set(file.keys()))
                 self._read(lambda name: file.get_tensor(prefix + name).float().clone(), config, precision)
-            # mapped on its own, so that the pages that were copied above are given back
-            with safe_open(path, framework="pt") as file:
-                self._words = file.get_tensor(f"{prefix}embeddings.word_embeddings.weight")
         except (SafetensorError, OSError) as error:
             raise EncoderError(f"The encoder's file {path} cannot be read: {error}.") from error
+        self._words = WordTable(path, f"{prefix}embeddings.word_embeddings.weight")
 
     def _read(self, read: Reader, config: dict[str, object], precision: Precision) -> None:
         eps = float(str(config.get("layer_norm_eps", 1e-12)))
@@ -111,7 +110,7 @@ class LeanBert:
         """The last hidden states, (tokens, hidden) float32."""
         tokens = len(batch.ids)
         positions = torch.from_numpy(batch.positions + self._first_position)
-        x = F.embedding(torch.from_numpy(batch.ids), self._words).float().add_(F.embedding(positions, self._positions))
+        x = self._words.lookup(batch.ids).add_(F.embedding(positions, self._positions))
         width = x.shape[1]
         x = self._norm(x.to(self._dtype))
         take = self._buffers.take
@@ -140,9 +139,9 @@ class LeanBert:
         return int((kept + 4 * width) * torch.empty(0, dtype=self._dtype).element_size() + 8 * width)
 
     @property
-    def mapped_bytes(self) -> int:
-        """What the word table can take when every one of its rows has been used."""
-        return int(self._words.numel() * self._words.element_size())
+    def bytes_to_come(self) -> int:
+        """What the word table takes more once every one of its rows has been used."""
+        return self._words.bytes_left
 
     def release(self) -> None:
         """Give the buffers back, after a batch that was too large for the memory."""

@@ -21,7 +21,7 @@ class PaddedForward:
     """A model in one precision. ``embed`` is what the library that loaded the model makes of ids and a mask."""
 
     padded = True
-    mapped_bytes = 0
+    bytes_to_come = 0
 
     def __init__(self, folder: ModelFolder, precision: Precision, embed: Embed) -> None:
         self._embed = embed

@@ -16,6 +16,7 @@ from indexer.errors import EncoderError
 
 if TYPE_CHECKING:
     import torch
+    from transformers import PretrainedConfig
 
 SIZES = {"30m": (384, 30_000_000), "120m": (768, 120_000_000)}
 """Hidden size and parameters aimed at, embeddings included."""
@@ -53,7 +54,7 @@ class Preset:
     """An architecture: its name in the field, and its configuration for a hidden size, layers and a length."""
 
     label: str
-    configure: Callable[[int, int, int], Any]
+    configure: Callable[[int, int, int], PretrainedConfig]
     step: int = 1
     rotary: bool = False
 
@@ -69,17 +70,17 @@ def _common(hidden: int, layers: int) -> dict[str, Any]:
     }
 
 
-def _bert(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  # transformers' configurations have no types
+def _bert(hidden: int, layers: int, length: int) -> PretrainedConfig:
     from transformers import BertConfig
 
     return BertConfig(**_common(hidden, layers), max_position_embeddings=length)
 
 
-def _windows(hidden: int, layers: int, _length: int) -> Any:  # noqa: ANN401  # as above
+def _windows(hidden: int, layers: int, _length: int) -> PretrainedConfig:
     return _bert(hidden, layers, WINDOW)
 
 
-def _modernbert(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  # as above
+def _modernbert(hidden: int, layers: int, length: int) -> PretrainedConfig:
     from transformers import ModernBertConfig
 
     return ModernBertConfig(
@@ -92,7 +93,7 @@ def _modernbert(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  
     )
 
 
-def _longformer(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  # as above
+def _longformer(hidden: int, layers: int, length: int) -> PretrainedConfig:
     from transformers import LongformerConfig
 
     return LongformerConfig(
@@ -100,25 +101,25 @@ def _longformer(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  
     )
 
 
-def _bigbird(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  # as above
+def _bigbird(hidden: int, layers: int, length: int) -> PretrainedConfig:
     from transformers import BigBirdConfig
 
     return BigBirdConfig(**_common(hidden, layers), max_position_embeddings=length, attention_type="block_sparse")
 
 
-def _nystrom(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  # as above
+def _nystrom(hidden: int, layers: int, length: int) -> PretrainedConfig:
     from transformers import NystromformerConfig
 
     return NystromformerConfig(**_common(hidden, layers), max_position_embeddings=length, segment_means_seq_len=length)
 
 
-def _mamba(hidden: int, layers: int, _length: int) -> Any:  # noqa: ANN401  # as above
+def _mamba(hidden: int, layers: int, _length: int) -> PretrainedConfig:
     from transformers import MambaConfig
 
     return MambaConfig(vocab_size=VOCABULARY, hidden_size=hidden, num_hidden_layers=layers, use_cache=False)
 
 
-def _mamba2(hidden: int, layers: int, _length: int) -> Any:  # noqa: ANN401  # as above
+def _mamba2(hidden: int, layers: int, _length: int) -> PretrainedConfig:
     from transformers import Mamba2Config
 
     return Mamba2Config(
@@ -132,7 +133,7 @@ def _mamba2(hidden: int, layers: int, _length: int) -> Any:  # noqa: ANN401  # a
     )
 
 
-def _rwkv(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  # as above
+def _rwkv(hidden: int, layers: int, length: int) -> PretrainedConfig:
     from transformers import RwkvConfig
 
     return RwkvConfig(
@@ -140,7 +141,7 @@ def _rwkv(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  # as a
     )
 
 
-def _lfm2(hidden: int, layers: int, length: int) -> Any:  # noqa: ANN401  # as above
+def _lfm2(hidden: int, layers: int, length: int) -> PretrainedConfig:
     from transformers import Lfm2Config
 
     return Lfm2Config(
@@ -191,7 +192,7 @@ def build(name: str, length: int, rope: RopeScaling | None = None) -> torch.nn.M
     config = preset.configure(hidden, layers, trained)
     if rope is not None:
         scale_rope(config, rope, trained)
-    return _States(_make(config), windows=architecture == "windows", long=architecture == "longformer")
+    return _giving_states(_make(config), windows=architecture == "windows", long=architecture == "longformer")
 
 
 def load_folder(path: Path, length: int, rope: RopeScaling | None = None) -> torch.nn.Module:
@@ -211,10 +212,10 @@ def load_folder(path: Path, length: int, rope: RopeScaling | None = None) -> tor
         model = AutoModel.from_pretrained(path, config=config, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise EncoderError(f"The model in {path} cannot be loaded: {error}") from error
-    return _States(model, windows=False, long=config.model_type == "longformer")
+    return _giving_states(model, windows=False, long=config.model_type == "longformer")
 
 
-def scale_rope(config: Any, rope: RopeScaling, trained: int) -> None:  # noqa: ANN401  # as above
+def scale_rope(config: PretrainedConfig, rope: RopeScaling, trained: int) -> None:
     """Set rope scaling in a configuration, for every kind of layer that has its own."""
     parameters = config.rope_parameters
     added = {"rope_type": rope.kind, "factor": rope.factor, "original_max_position_embeddings": trained}
@@ -243,7 +244,7 @@ def _matched_layers(preset: Preset, hidden: int, parameters: int) -> int:
     return min(max(steps, 1) * preset.step, _MOST_LAYERS)
 
 
-def _make(config: Any) -> torch.nn.Module:  # noqa: ANN401  # as above
+def _make(config: PretrainedConfig) -> torch.nn.Module:
     from transformers import AutoModel
 
     with warnings.catch_warnings():
@@ -253,7 +254,7 @@ def _make(config: Any) -> torch.nn.Module:  # noqa: ANN401  # as above
     return model.eval()
 
 
-def _States(model: torch.nn.Module, *, windows: bool, long: bool) -> torch.nn.Module:  # noqa: N802  # makes a class's object; the class needs torch
+def _giving_states(model: torch.nn.Module, *, windows: bool, long: bool) -> torch.nn.Module:
     """Wrap a model so that token ids give states, whatever its own call looks like."""
     import torch
 

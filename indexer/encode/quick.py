@@ -107,7 +107,7 @@ def is_quick(folder: ModelFolder) -> bool:
 def _attend(query: Array, key: Array, value: Array, heads: int) -> Array:
     tokens, width = query.shape
 
-    def split(x: Array) -> Any:  # noqa: ANN401  # a view, shape (heads, tokens, width / heads)
+    def split(x: Array) -> Array:  # a view, shape (heads, tokens, width / heads)
         return x.reshape(tokens, heads, -1).transpose(1, 0, 2)
 
     scores = split(query) @ split(key).transpose(0, 2, 1) / math.sqrt(width / heads)

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from indexer.encode.batches import Forward
@@ -103,7 +104,7 @@ class _Collector(logging.Handler):
 @contextmanager
 def _load_report() -> Iterator[list[str]]:
     """What transformers reports while it loads: it fills missing weights with noise and only logs that it did."""
-    import transformers  # noqa: F401  # sets up its logger, with its own level, when it is imported
+    import_module("transformers")  # sets up its logger, with its own level
 
     lines: list[str] = []
     logger, collector = logging.getLogger("transformers"), _Collector(lines)
