@@ -37,7 +37,7 @@ VERBS: dict[str, Verb] = {
     "clusters": Verb("clusters", "Find what the collection is about, and draw its map."),
     "classify": Verb("clusters", "Tag documents as the ones you have labelled."),
     "evaluate": Verb("evaluate", "Measure how well documents are found, on a judged collection or on your own."),
-    "verify": Verb("maintain", "Check that nothing is lost or damaged, and repair what can be."),
+    "verify": Verb("checking", "Check that nothing is lost or damaged, and repair what can be."),
     "backup": Verb("maintain", "Write the library to one file."),
     "restore": Verb("maintain", "Bring the library back from a backup."),
     "export": Verb("maintain", "Write texts and embeddings for other programs."),

@@ -1,9 +1,8 @@
-"""The verbs that look after a library: verify, backup, restore, export, import, reindex, prune."""
+"""The verbs that look after a library: backup, restore, export, import, reindex, prune."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,50 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.cli.opening import open_library
-from indexer.cli.output import ExitCode, print_json, say, shown
-from indexer.cli.waiting import progress_bar, record
+from indexer.cli.output import ExitCode, print_json, say
 
 if TYPE_CHECKING:
     from indexer.cli import Context
     from indexer.datatypes import Recipe
     from indexer.library import Library
     from indexer.settings import Settings
-    from indexer.upkeep import Gate, Reindexed, Verification
+    from indexer.upkeep import Gate, Reindexed
 
 _FILE = click.Path(path_type=Path)
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _wait = click.option("--wait", is_flag=True, help="Wait while another process writes to the library.")
-
-
-@click.command("verify")
-@click.option("--repair", is_flag=True, help="Make anew what can be derived from the rest.")
-@_wait
-@_json
-@click.pass_obj
-def verify_command(context: Context, repair: bool, wait: bool, as_json: bool) -> ExitCode:
-    """Check that the library is whole: its file, every document, what is derived from them, and your files.
-
-    Ends with 0 when all is right or was repaired, with 3 when `--repair` would mend it, with 1 when documents are
-    damaged: then `longdoc restore` brings a backup back, and `longdoc add` reads files again.
-    """
-    from indexer.upkeep import verify
-
-    with open_library(context, write=repair) as library:
-        locked = library.write_lock(-1 if wait else 0) if repair else nullcontext()
-        with locked, progress_bar(context) as progress:
-            found = verify(library, repair=repair, watch=progress)
-    if context.log_json:
-        record("done", documents=found.documents, sound=found.sound)
-    if as_json:
-        print_json(_verification_json(found))
-    else:
-        for finding in found.findings:
-            where = f"document {finding.document_id}: " if finding.document_id is not None else ""
-            click.echo(shown(f"{finding.severity.value:<8} {where}{finding.what}"))
-        say(_verdict(found), quiet=context.quiet or context.log_json)
-    if found.damaged:
-        return ExitCode.FAILED
-    return ExitCode.DONE if found.sound else ExitCode.SOME_FAILED
 
 
 @click.command("backup")
@@ -247,32 +214,6 @@ def _watch_documents(context: Context) -> Callable[[int, int, str], None]:
         say(f"[{done + 1}/{total}] {title}", quiet=context.quiet)
 
     return watch
-
-
-def _verdict(found: Verification) -> str:
-    if found.damaged:
-        return (
-            f"The library is damaged: {len(found.affected)} of {found.documents} documents are affected; the others "
-            "can be read. `longdoc restore FILE --replace` brings a backup back; `longdoc remove ID` and `longdoc add` "
-            "read a document anew."
-        )
-    if found.repaired:
-        return f"Repaired: {'; '.join(found.repaired)}."
-    if found.derived:
-        return "Nothing is lost. `longdoc verify --repair` makes anew what is wrong."
-    return f"All {found.documents} documents are whole."
-
-
-def _verification_json(found: Verification) -> dict[str, Any]:
-    return {
-        "sound": found.sound,
-        "documents": found.documents,
-        "affected": list(found.affected),
-        "repaired": list(found.repaired),
-        "findings": [
-            {"severity": one.severity.value, "what": one.what, "document": one.document_id} for one in found.findings
-        ],
-    }
 
 
 def _reindexed_json(done: Reindexed) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from indexer.upkeep.backup import backup, restore
 from indexer.upkeep.exchange import Imported, export_library, import_library
 from indexer.upkeep.reindex import Gate, GateRefusedError, Reindexed, go_back, reindex
+from indexer.upkeep.sampled import Sampled
 from indexer.upkeep.verify import Finding, Severity, Verification, prune, verify
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "GateRefusedError",
     "Imported",
     "Reindexed",
+    "Sampled",
     "Severity",
     "Verification",
     "backup",

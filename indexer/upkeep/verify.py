@@ -13,6 +13,7 @@ from indexer.errors import DamagedError, LongdocError
 from indexer.library import Library, drop_indexes
 from indexer.sealed import OtherFormatError
 from indexer.store import Pruned
+from indexer.upkeep.sampled import Sampled, encode_again
 from indexer.vectors import VectorIndex
 
 Watch = Callable[[str, int, int], None]
@@ -43,6 +44,7 @@ class Verification:
     findings: tuple[Finding, ...]
     documents: int
     repaired: tuple[str, ...] = field(default=())
+    sampled: Sampled | None = None
 
     @property
     def sound(self) -> bool:
@@ -65,8 +67,11 @@ class Verification:
         return tuple(sorted({one.document_id for one in self.damaged if one.document_id is not None}))
 
 
-def verify(library: Library, *, repair: bool = False, watch: Watch | None = None) -> Verification:
-    """Check a library. With ``repair``, what can be derived is made anew (needs the writer lock of the caller)."""
+def verify(library: Library, *, repair: bool = False, sample: int = 0, watch: Watch | None = None) -> Verification:
+    """Check a library. With ``repair``, what can be derived is made anew (needs the writer lock of the caller).
+
+    ``sample`` chunks are encoded again and compared with what is stored.
+    """
     findings = list(_file(library))
     ids = _or_none(library.store.document_ids, findings)
     for number, document_id in enumerate(ids):
@@ -81,7 +86,11 @@ def verify(library: Library, *, repair: bool = False, watch: Watch | None = None
         except DamagedError as error:
             findings.append(Finding(Severity.DAMAGE, str(error)))
     repaired = tuple(_repair(library)) if repair and any(f.severity is Severity.DERIVED for f in findings) else ()
-    return Verification(tuple(findings), len(ids), repaired)
+    sampled = encode_again(library, sample) if sample else None
+    for chunk, document, cosine in sampled.wrong if sampled else ():
+        what = f"the embedding of chunk {chunk} is not that of its text (cosine {cosine:.3f})"
+        findings.append(Finding(Severity.DAMAGE, what, document))
+    return Verification(tuple(findings), len(ids), repaired, sampled)
 
 
 def prune(library: Library, *, keep_recipes: bool = False) -> Pruned:
