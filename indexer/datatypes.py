@@ -191,7 +191,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a library was built with; anything that does not match it is refused, never mixed."""
+    """What a library was built with; anything that does not match it is refused, never mixed.
+
+    ``window`` is how many tokens of consecutive chunks share one pass of the encoder; 0: each chunk has its own.
+    """
 
     encoder: str
     fingerprint: str
@@ -202,6 +205,7 @@ class Recipe:
     chunk_tokens: int = 192
     chunk_minimum: int = 24
     document_pooling: str = "weighted"
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +252,13 @@ class Encoder(Protocol):
 
     def encode_in_batches(self, texts: Sequence[str]) -> Iterator[EncodedBatch]:
         """Encode documents' texts in the order that suits the machine, each batch handed out once it is done."""
+        ...
+
+    def encode_windows(self, windows: Sequence[Sequence[str]]) -> Iterator[EncodedBatch]:
+        """Encode consecutive chunks of a document in one pass, each row pooled from its own chunk's tokens.
+
+        A window is those chunks' texts, ``max_tokens`` together at most; positions count the chunks of all windows.
+        """
         ...
 
     def encode_documents(self, texts: Sequence[str]) -> Matrix:

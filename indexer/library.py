@@ -319,6 +319,7 @@ def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Sto
         chunk_tokens=settings.chunk_tokens,
         chunk_minimum=settings.chunk_minimum,
         document_pooling=settings.document_pooling,
+        window=settings.window,
     )
     return Store.create(directory, recipe)
 
@@ -335,7 +336,7 @@ def _check_encoder(encoder: Encoder, recipe: Recipe) -> None:
 def chosen_for_recipe(settings: Settings) -> dict[str, Any]:
     """The settings that go into a recipe and that a person made: those that differ from the defaults."""
     defaults = {field.name: field.default for field in fields(Settings)}
-    names = ("encoder", "chunk_tokens", "chunk_minimum", "document_pooling")
+    names = ("encoder", "chunk_tokens", "chunk_minimum", "document_pooling", "window")
     return {name: getattr(settings, name) for name in names if getattr(settings, name) != defaults[name]}
 
 

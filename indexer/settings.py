@@ -31,6 +31,7 @@ class Settings:
     chunk_tokens: int = 192
     chunk_minimum: int = 24
     document_pooling: str = "weighted"
+    window: int = 0
     precision: str = "auto"
     threads: int = 0
     batch_tokens: int = 0

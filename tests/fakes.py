@@ -45,6 +45,15 @@ class FakeEncoder:
             batch = [texts[position] for position in positions]
             yield EncodedBatch(positions, self.encode_documents(batch), sum(self.count_tokens(batch)))
 
+    def encode_windows(self, windows: Sequence[Sequence[str]]) -> Iterator[EncodedBatch]:
+        """Each chunk's row leans towards the row of its whole window; a window a batch, the last one first."""
+        first = sum(map(len, windows))
+        for window in reversed(windows):
+            first -= len(window)
+            rows = self.encode_documents(window) + self._rows(["".join(window)]) / 4
+            rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+            yield EncodedBatch(np.arange(first, first + len(window)), rows, sum(self.count_tokens(window)))
+
     def encode_query(self, texts: Sequence[str]) -> Matrix:
         return self._rows(texts)
 

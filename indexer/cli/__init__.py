@@ -87,11 +87,16 @@ class VerbGroup(click.Group):
     type=click.Path(path_type=Path),
     help="The library's directory (else LONGDOC_LIBRARY, else your data directory).",
 )
+@click.option(
+    "--encoder",
+    metavar="NAME|DIR",
+    help="The encoder of a new library and of what is measured: e5-small, minilm or a model's folder.",
+)
 @click.option("--quiet", is_flag=True, help="Print results and errors only.")
 @click.option("--log-json", is_flag=True, help="Write one JSON record a line on stderr instead of sentences.")
 @click.version_option(package_name="longdoc", prog_name="longdoc")
 @click.pass_context
-def longdoc(context: click.Context, library: Path | None, quiet: bool, log_json: bool) -> None:
+def longdoc(context: click.Context, library: Path | None, encoder: str | None, quiet: bool, log_json: bool) -> None:
     """Search your own long documents by meaning, on this machine alone.
 
     Start with `longdoc add FOLDER`, then `longdoc search "what you want to know"`, or `longdoc ui` for the browser.
@@ -99,6 +104,8 @@ def longdoc(context: click.Context, library: Path | None, quiet: bool, log_json:
     settings = load_settings()
     if library is not None:
         settings = replace(settings, library=library)
+    if encoder is not None:
+        settings = replace(settings, encoder=encoder)
     context.obj = Context(settings, quiet, log_json)
 
 

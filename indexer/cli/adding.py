@@ -61,6 +61,12 @@ def run_options(command: Command) -> Command:
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Add N files only, and tell what all would cost.")
 @click.option("--encoder", metavar="NAME|DIR", help="Encoder of a new library: e5-small, minilm or a model's folder.")
 @click.option("--pooling", type=click.Choice(["weighted", "mean", "max"]), help="Document embeddings of a new library.")
+@click.option(
+    "--window",
+    type=click.IntRange(0),
+    metavar="TOKENS",
+    help="In a new library, let consecutive chunks of so many tokens share one pass of the encoder (0: none do).",
+)
 @click.option("--allow-download", is_flag=True, help="Let the encoder be fetched from the model hub.")
 @click.option("--trust-remote-code", is_flag=True, help="Let the encoder's folder run code of its own.")
 @run_options
@@ -183,7 +189,7 @@ def _centre(library: Library, options: AddOptions) -> None:
 
 def chosen_settings(settings: Settings, chosen: dict[str, Any]) -> Settings:
     """The settings with what the verb's options say in their place."""
-    named = ("ocr", "memory", "precision", "threads", "batch_tokens", "encoder")
+    named = ("ocr", "memory", "precision", "threads", "batch_tokens", "encoder", "window")
     settings = replace(settings, **{name: chosen[name] for name in named if chosen.get(name) is not None})
     if chosen.get("pooling"):
         settings = replace(settings, document_pooling=chosen["pooling"])

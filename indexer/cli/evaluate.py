@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,11 @@ _MODES = [mode.value for mode in Mode]
     "--save", type=click.Path(dir_okay=False, path_type=Path), help="Keep the run, query by query, in a file."
 )
 @click.option("--queries", type=click.IntRange(min=1), help="Ask only the first so many queries.")
+@click.option(
+    "--window",
+    type=click.IntRange(0),
+    help="Encode with consecutive chunks of so many tokens sharing one pass (0: none do), in a library of their own.",
+)
 @click.option("--per-query", is_flag=True, help="Print every query's result.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -52,6 +58,8 @@ def evaluate_command(
     """
     if (folder is None) != wanted["from_library"]:
         raise click.UsageError("Give either a FOLDER or --from-library.")
+    if folder is None and wanted["window"] is not None:
+        raise click.UsageError("--window goes with a FOLDER: a library is measured as it was built.")
     if folder is None:
         runs = _own(context, wanted["mode"], wanted["queries"])
         comparisons: list[Comparison] = []
@@ -76,7 +84,8 @@ def _judged(context: Context, folder: Path, wanted: dict[str, Any]) -> tuple[lis
     modes = [wanted["mode"], *(other for other in wanted["against"] if other in _MODES)]
     stored = [load_evaluation(Path(other)) for other in wanted["against"] if other not in _MODES]
     options = [EvaluateOptions(Mode(mode), wanted["queries"]) for mode in modes]
-    ours, *others = evaluate_folder(folder, context.settings, options, progress=_progress(context))
+    settings = context.settings if wanted["window"] is None else replace(context.settings, window=wanted["window"])
+    ours, *others = evaluate_folder(folder, settings, options, progress=_progress(context))
     return [ours], [(other, compare_evaluations(ours, other)) for other in (*others, *stored)]
 
 

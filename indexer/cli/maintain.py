@@ -130,6 +130,9 @@ def prune_command(context: Context, keep_recipes: bool, wait: bool, as_json: boo
 @click.option("--chunk-tokens", type=click.IntRange(8), help="Cut chunks of so many tokens.")
 @click.option("--chunk-minimum", type=click.IntRange(0), help="Merge chunks of fewer tokens than this.")
 @click.option("--document-pooling", help="How a document gets an embedding of its own.")
+@click.option(
+    "--window", type=click.IntRange(0), help="Let consecutive chunks of so many tokens share one pass (0: none do)."
+)
 @click.option("--back", is_flag=True, help="Search again what was built before the last reindex.")
 @click.option("--gate", type=_FILE, metavar="FOLDER", help="Change over only if this evaluation set fares no worse.")
 @_wait
@@ -195,7 +198,7 @@ def _gate(folder: Path, settings: Settings) -> Gate:
     from indexer.evaluate import evaluate_folder
 
     def judge(recipe: Recipe) -> float:
-        names = ("encoder", "chunk_tokens", "chunk_minimum")
+        names = ("encoder", "chunk_tokens", "chunk_minimum", "window")
         (measured,) = evaluate_folder(folder, replace(settings, **{name: getattr(recipe, name) for name in names}))
         return measured.figures["ndcg@10"] or 0.0
 
@@ -220,6 +223,7 @@ def _reindexed_json(done: Reindexed) -> dict[str, Any]:
     return {
         "encoder": done.recipe.encoder,
         "chunk_tokens": done.recipe.chunk_tokens,
+        "window": done.recipe.window,
         "documents": done.documents,
         "chunks": done.chunks,
         "encoded": done.encoded,

@@ -12,6 +12,7 @@ import numpy as np
 from indexer.datatypes import EncodedBatch, Matrix
 from indexer.encode.folder import EncoderSpec, ModelFolder
 from indexer.encode.tokens import TextTokenizer, TokenIds
+from indexer.encode.windows import FramedWindow, check_pooling, frame_windows
 from indexer.errors import EncoderError
 
 
@@ -69,6 +70,18 @@ class FolderEncoder(ABC):
         """
         return self._checked_batches(self._tokenizer.ids([self.document_prompt + text for text in texts]))
 
+    def encode_windows(self, windows: Sequence[Sequence[str]]) -> Iterator[EncodedBatch]:
+        """Chunks that share a pass, each row pooled from its own tokens; positions count the chunks of all windows.
+
+        Raises EncoderError before the first batch when the model's pooling cannot be done chunk by chunk, or a window
+        is longer than the encoder takes.
+        """
+        pooling = check_pooling(self.folder)
+        framed = frame_windows(self._tokenizer, self.document_prompt, windows)
+        if (longest := max((len(window.ids) for window in framed), default=0)) > self.folder.max_length:
+            raise self._too_long(longest)
+        return self._window_batches(framed, pooling)
+
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """Rows (texts, dimension) in the order of the texts; raises as ``encode_in_batches`` does."""
         return self._collect(len(texts), self.encode_in_batches(texts))
@@ -89,11 +102,14 @@ class FolderEncoder(ABC):
     def _checked_batches(self, sequences: Sequence[TokenIds]) -> Iterator[EncodedBatch]:
         longest = max(map(len, sequences), default=0)
         if longest > self.folder.max_length:
-            raise EncoderError(
-                f"A text of {longest} tokens does not fit into the encoder's {self.folder.max_length}; "
-                "cut it into smaller chunks."
-            )
+            raise self._too_long(longest)
         return self._batches(sequences)
+
+    def _too_long(self, tokens: int) -> EncoderError:
+        return EncoderError(
+            f"A text of {tokens} tokens does not fit into the encoder's {self.folder.max_length}; "
+            "cut it into smaller chunks."
+        )
 
     def _collect(self, count: int, batches: Iterator[EncodedBatch]) -> Matrix:
         rows = np.empty((count, self.dimension), dtype=np.float32)
@@ -107,3 +123,7 @@ class FolderEncoder(ABC):
 
         Whatever is not safe in several threads at once is done under ``self._lock``, taken for one batch at a time.
         """
+
+    @abstractmethod
+    def _window_batches(self, windows: Sequence[FramedWindow], pooling: str) -> Iterator[EncodedBatch]:
+        """Unit rows of the chunks of windows, all within the length limit, batch by batch; as ``_batches`` does."""

@@ -60,6 +60,10 @@ class Forward(Protocol):
         """Unit rows, (sequences, dimension) float32, in the batch's order."""
         ...
 
+    def states(self, batch: Batch) -> torch.Tensor:
+        """The last hidden states, (tokens, hidden) float32, sequences end to end as in the batch."""
+        ...
+
     def release(self) -> None:
         """Give back what is kept from batch to batch, after one that was too large for the memory."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -23,8 +23,12 @@ from indexer.encode.tuning import (
     read_calibration,
     write_calibration,
 )
+from indexer.encode.windows import FramedWindow, pool_windows
 from indexer.errors import EncoderError
 from indexer.settings import Settings
+
+RowsOf = Callable[[Forward, Batch], Matrix]
+"""From a forward pass and a batch to unit rows (rows, dimension), in the order of the batch's sequences."""
 
 _WORTH_MEASURING = 32_768  # tokens: encoding them takes longer than measuring
 _NO_MEMORY = ("can't allocate memory", "bad_alloc", "not enough memory", "out of memory")
@@ -69,6 +73,19 @@ class BatchingEncoder(FolderEncoder):
             self._budget_for(self.tuning())
 
     def _batches(self, sequences: Sequence[TokenIds]) -> Iterator[EncodedBatch]:
+        for batch, rows in self._passes(sequences, _embeddings):
+            yield EncodedBatch(batch.rows, rows, len(batch.ids))
+
+    def _window_batches(self, windows: Sequence[FramedWindow], pooling: str) -> Iterator[EncodedBatch]:
+        def pooled(forward: Forward, batch: Batch) -> Matrix:
+            return pool_windows([windows[row] for row in batch.rows], forward.states(batch).numpy(), pooling)
+
+        for batch, rows in self._passes([window.ids for window in windows], pooled):
+            positions = np.concatenate([windows[row].positions for row in batch.rows])
+            yield EncodedBatch(positions, rows, len(batch.ids))
+
+    def _passes(self, sequences: Sequence[TokenIds], rows_of: RowsOf) -> Iterator[tuple[Batch, Matrix]]:
+        """Every sequence in a batch, and what ``rows_of`` makes of the batch."""
         if sum(map(len, sequences)) >= _WORTH_MEASURING and self._unmeasured():
             self.calibrate()
         tuning = self.tuning()
@@ -76,10 +93,10 @@ class BatchingEncoder(FolderEncoder):
             budget, padded = self._budget_for(tuning), self._forward(tuning.precision).padded
         for batch in fill_batches(sequences, budget, padded=padded):
             with self._lock:
-                rows = self._rows(batch, sequences, tuning)
-            yield EncodedBatch(batch.rows, rows, len(batch.ids))
+                rows = self._rows(batch, sequences, tuning, rows_of)
+            yield batch, rows
 
-    def _rows(self, batch: Batch, sequences: Sequence[TokenIds], tuning: Tuning) -> Matrix:
+    def _rows(self, batch: Batch, sequences: Sequence[TokenIds], tuning: Tuning, rows_of: RowsOf) -> Matrix:
         """A batch's rows; one that is too large for the memory is halved, and so are all that follow."""
         import torch
 
@@ -87,7 +104,7 @@ class BatchingEncoder(FolderEncoder):
             torch.set_num_threads(tuning.threads)
         forward = self._forward(tuning.precision)
         try:
-            return np.asarray(forward.embed(batch).numpy(), dtype=np.float32)
+            return rows_of(forward, batch)
         except (MemoryError, RuntimeError) as error:
             if not _is_out_of_memory(error):
                 raise
@@ -100,7 +117,7 @@ class BatchingEncoder(FolderEncoder):
         self._budget_for(tuning).halve()
         middle = len(batch.rows) // 2
         halves = (make_batch(sequences, rows) for rows in (batch.rows[:middle], batch.rows[middle:]))
-        return np.concatenate([self._rows(half, sequences, tuning) for half in halves])
+        return np.concatenate([self._rows(half, sequences, tuning, rows_of) for half in halves])
 
     def _budget_for(self, tuning: Tuning) -> TokenBudget:
         """The tokens of a batch, as measured or set, cut to the memory there is when encoding begins."""
@@ -128,6 +145,10 @@ class BatchingEncoder(FolderEncoder):
     @abstractmethod
     def _make(self, precision: Precision) -> Forward:
         """Load the model's forward pass in a precision."""
+
+
+def _embeddings(forward: Forward, batch: Batch) -> Matrix:
+    return np.asarray(forward.embed(batch).numpy(), dtype=np.float32)
 
 
 def _is_out_of_memory(error: Exception) -> bool:

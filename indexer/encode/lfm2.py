@@ -76,7 +76,7 @@ class Lfm2Encoder(BatchingEncoder):
         def embed(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
             return pool(model.states(ids, mask), mask, self.folder.pooling)
 
-        return PaddedForward(self.folder, precision, embed)
+        return PaddedForward(self.folder, precision, embed, model.states)
 
 
 def load_lfm2(folder: ModelFolder) -> BidirectionalLfm2:

@@ -13,18 +13,21 @@ from indexer.encode.folder import ModelFolder
 from indexer.encode.linear import dtype_of
 from indexer.encode.precision import Precision
 
-Embed = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""Padded ids and their mask, both (texts, tokens), to embeddings (texts, dimension)."""
+Pass = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""From padded ids and their mask, both (texts, tokens)."""
 
 
 class PaddedForward:
-    """A model in one precision. ``embed`` is what the library that loaded the model makes of ids and a mask."""
+    """A model in one precision, by what the library that loaded it makes of ids and a mask.
+
+    ``embed`` gives embeddings (texts, dimension), ``states`` the last hidden states (texts, tokens, hidden).
+    """
 
     padded = True
     bytes_to_come = 0
 
-    def __init__(self, folder: ModelFolder, precision: Precision, embed: Embed) -> None:
-        self._embed = embed
+    def __init__(self, folder: ModelFolder, precision: Precision, embed: Pass, states: Pass) -> None:
+        self._embed, self._states = embed, states
         self._padding = int(folder.config.get("pad_token_id") or 0)
         width = folder.dimension
         inner = int(folder.config.get("intermediate_size") or 4 * width)
@@ -36,6 +39,12 @@ class PaddedForward:
         """Unit rows, (sequences, dimension) float32, in the batch's order."""
         ids, mask = self._pad(batch)
         return F.normalize(self._embed(ids, mask).float(), dim=1)
+
+    @torch.inference_mode()
+    def states(self, batch: Batch) -> torch.Tensor:
+        """The last hidden states, (tokens, hidden) float32, without those of padding."""
+        ids, mask = self._pad(batch)
+        return self._states(ids, mask)[mask.bool()].float()
 
     def _pad(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         shape = (len(batch.rows), max(run.length for run in batch.runs))

@@ -50,7 +50,11 @@ class ReferenceEncoder(BatchingEncoder):
             embeddings: torch.Tensor = model({"input_ids": ids, "attention_mask": mask})["sentence_embedding"]
             return embeddings
 
-        return PaddedForward(self.folder, precision, embed)
+        def states(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            tokens: torch.Tensor = model({"input_ids": ids, "attention_mask": mask})["token_embeddings"]
+            return tokens
+
+        return PaddedForward(self.folder, precision, embed, states)
 
     def _load(self) -> SentenceTransformer:
         from sentence_transformers import SentenceTransformer

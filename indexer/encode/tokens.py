@@ -37,6 +37,18 @@ class TextTokenizer:
         """The ids of each text, with the special tokens the model expects around it."""
         return list(self._encode(texts, special=True))
 
+    def content_ids(self, texts: Sequence[str]) -> list[TokenIds]:
+        """The ids of each text without special tokens."""
+        return list(self._encode(texts, special=False))
+
+    @cached_property
+    def frame(self) -> tuple[TokenIds, TokenIds]:
+        """The special tokens the model expects before and behind a text."""
+        encoding = self._loaded().encode("a")
+        inside = [at for at, special in enumerate(encoding.special_tokens_mask) if not special]
+        ids = np.array(encoding.ids, dtype=np.int32)
+        return ids[: inside[0]], ids[inside[-1] + 1 :]
+
     def pieces(self, text: str, tokens: int) -> list[str]:
         """``text`` cut after every ``tokens`` content tokens, at token borders; put together they are the text."""
         encoding = self._loaded().encode(_clean(text), add_special_tokens=False)

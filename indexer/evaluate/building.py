@@ -12,7 +12,7 @@ import numpy as np
 
 from indexer import encode
 from indexer.chunk import chunk_pages
-from indexer.datatypes import Chunk, Document, Encoder, OffsetMap, Page, Span, Status, text_hash
+from indexer.datatypes import Document, Encoder, OffsetMap, Page, Span, Status
 from indexer.evaluate.collection import Collection, SourceDocument
 from indexer.evaluate.remembering import RememberingEncoder
 from indexer.library import Library
@@ -21,6 +21,7 @@ from indexer.parse.languages import detect_language
 from indexer.search.means import refresh_means
 from indexer.settings import Settings
 from indexer.store import FoundFile, StoredPage
+from indexer.windows import Window, Windowing
 
 _LOOK_AHEAD = 1024
 _SCHEME = "beir:"
@@ -31,17 +32,18 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A document cut into chunks, waiting for the embeddings it lacks."""
+    """A document cut into windows of chunks, waiting for the embeddings it lacks."""
 
     source: SourceDocument
     page: Page
-    chunks: tuple[Chunk, ...]
+    windows: tuple[Window, ...]
 
 
 def library_directory(settings: Settings, collection: Collection, fingerprint: str) -> Path:
     """Where the library of a collection is kept: another text, encoder or chunking is another library."""
     digest = hashlib.blake2b(digest_size=8)
-    for value in (fingerprint, settings.chunk_tokens, settings.chunk_minimum):
+    window = (settings.window,) if settings.window else ()
+    for value in (fingerprint, settings.chunk_tokens, settings.chunk_minimum, *window):
         digest.update(f"{value}\0".encode())
     for document in collection.documents:
         digest.update(f"{document.id}\0".encode() + document.text.encode("utf-8", "surrogatepass"))
@@ -92,7 +94,9 @@ def _fill(
     done = len(documents) - len(missing)
     for number, document in enumerate(missing, start=1):
         waiting.append(_cut(document, library))
-        if sum(len(cut.chunks) for cut in waiting) >= _LOOK_AHEAD or number == len(missing):
+        if sum(len(window.chunks) for cut in waiting for window in cut.windows) >= _LOOK_AHEAD or number == len(
+            missing
+        ):
             _encode(library, waiting, known)
             for cut in waiting:
                 _keep(library, cut)
@@ -109,16 +113,19 @@ def _cut(document: SourceDocument, library: Library) -> _Cut:
     chunks = chunk_pages(
         [page], library.encoder.count_tokens, chunk_tokens=recipe.chunk_tokens, minimum=recipe.chunk_minimum
     )
-    return _Cut(document, page, tuple(chunks))
+    return _Cut(document, page, tuple(Windowing.of(recipe, library.encoder).cut(chunks)))
 
 
 def _encode(library: Library, waiting: Sequence[_Cut], known: Library | None) -> None:
-    texts = {text_hash(chunk.text): chunk.text for cut in waiting for chunk in cut.chunks}
+    windows = {window.keys: window for cut in waiting for window in cut.windows}
+    wanted = {key for keys in windows for key in keys}
     if known is not None:
-        library.store.put_embeddings(known.store.embeddings_by_hash(texts))
-    present = library.store.known(texts)
-    keys = [key for key in texts if key not in present]
-    for batch in library.encoder.encode_in_batches([texts[key] for key in keys]):
+        library.store.put_embeddings(known.store.embeddings_by_hash(wanted))
+    present = library.store.known(wanted)
+    missing = [window for window in windows.values() if not present.issuperset(window.keys)]
+    keys = [key for window in missing for key in window.keys]
+    windowing = Windowing.of(library.store.recipe, library.encoder)
+    for batch in windowing.encode_in_batches(library.encoder, missing):
         some = {keys[position]: row for position, row in zip(batch.positions.tolist(), batch.rows, strict=True)}
         library.store.put_embeddings(some)
 
@@ -127,16 +134,17 @@ def _keep(library: Library, cut: _Cut) -> None:
     text = cut.source.text.encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(cut.source.id.encode() + b"\0" + text).hexdigest()
     file = FoundFile(_SCHEME + cut.source.id, len(text), 0)
-    status = Status.INDEXED if cut.chunks else Status.EMPTY
+    status = Status.INDEXED if cut.windows else Status.EMPTY
     document = Document("text/plain", status, title=cut.source.title, language=cut.page.language)
-    if not cut.chunks:
+    if not cut.windows:
         library.store.record_failure(document, file, digest)
         return
     writer = library.store.begin(digest, len(text), "text/plain")
-    writer.write(cut.chunks)
+    keys = [key for window in cut.windows for key in window.keys]
+    writer.write([chunk for window in cut.windows for chunk in window.chunks], keys)
     whole = Span(0, len(cut.page.text))
     writer.pages([StoredPage(0, None, None, whole, cut.page.offsets, cut.page.language)], ())
-    rows = library.store.embeddings_by_hash({text_hash(chunk.text) for chunk in cut.chunks})
+    rows = library.store.embeddings_by_hash(keys)
     mean = np.mean(list(rows.values()), axis=0)
     writer.finish(document, np.asarray(mean / np.linalg.norm(mean), dtype=np.float32), files=[file])
 

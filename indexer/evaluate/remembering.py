@@ -61,6 +61,10 @@ class RememberingEncoder:
         if texts:
             yield from self._loaded().encode_in_batches(texts)
 
+    def encode_windows(self, windows: Sequence[Sequence[str]]) -> Iterator[EncodedBatch]:
+        if windows:
+            yield from self._loaded().encode_windows(windows)
+
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         return self._loaded().encode_documents(texts)
 

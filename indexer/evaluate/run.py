@@ -122,7 +122,14 @@ def evaluate_own(
     EvaluationError when the library has too little text.
     """
     collection = own_collection(library, options.queries or 100)
-    settings = replace(settings, encoder=library.store.recipe.encoder)
+    recipe = library.store.recipe
+    settings = replace(
+        settings,
+        encoder=recipe.encoder,
+        chunk_tokens=recipe.chunk_tokens,
+        chunk_minimum=recipe.chunk_minimum,
+        window=recipe.window,
+    )
     settings.cache.mkdir(parents=True, exist_ok=True)
     with (
         TemporaryDirectory(dir=settings.cache, prefix="own-") as directory,

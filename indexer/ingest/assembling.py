@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from indexer.datatypes import Document, FileReport, Status, Vector
-from indexer.ingest.encoding import Credits, Encoded, Lookahead, Text
+from indexer.ingest.encoding import Credits, Encoded, Lookahead
 from indexer.ingest.events import Closed, DocumentPart, Stages, Task
 from indexer.ingest.failing import Kept, keep_failure
 from indexer.ingest.progress import Meter
 from indexer.ingest.reading import CHANGED
 from indexer.pooling import DocumentPooling
 from indexer.store import DocumentWriter, Store
+from indexer.windows import Window
 
 
 @dataclass(slots=True)
@@ -70,22 +71,24 @@ class Assembler:
         return OpenDocument(task, sha256, DocumentPooling(self._recipe.document_pooling, self._recipe.dimension))
 
     def take(self, document: OpenDocument, part: DocumentPart) -> None:
-        """Take a part in: reuse the embeddings the library has, and let the encoder have the other texts."""
+        """Take a part in: reuse the embeddings the library has, and let the encoder have the other windows."""
         known = self._store.embeddings_by_hash({key for key in part.keys if key not in self._waiting})
         pending = _Pending(part, set(part.keys) - known.keys())
         document.parts.append(pending)
-        texts: list[Text] = []
-        for chunk, key in zip(part.chunks, part.keys, strict=True):
+        self._lookahead.put([window for window in part.windows if self._await(document, pending, window, known)])
+        self._advance(document)
+
+    def _await(self, document: OpenDocument, pending: _Pending, window: Window, known: Mapping[bytes, Vector]) -> bool:
+        """Note which embeddings of a window a document waits for; True when one of them was not asked for before."""
+        asked = False
+        for chunk, key in zip(window.chunks, window.keys, strict=True):
             if key in known:
                 document.pooling.add(known[key], chunk.tokens)
                 self._meter.ready(chunk.tokens)
                 continue
-            if key not in self._waiting:
-                self._waiting[key] = []
-                texts.append(Text(key, chunk.text))
-            self._waiting[key].append(_Waiting(document, pending, chunk.tokens))
-        self._lookahead.put(texts)
-        self._advance(document)
+            asked = asked or key not in self._waiting
+            self._waiting.setdefault(key, []).append(_Waiting(document, pending, chunk.tokens))
+        return asked
 
     def close(self, document: OpenDocument, closed: Closed) -> None:
         """Take note that a document has no further parts."""
@@ -103,7 +106,8 @@ class Assembler:
         rows: dict[bytes, Vector] = dict(zip(batch.keys, batch.rows, strict=True))
         self._store.put_embeddings(rows)
         spent = time.perf_counter() - started
-        waiting = {key: self._waiting.pop(key) for key in batch.keys}
+        # a window may hold chunks whose embeddings the library had already: nobody waits for those
+        waiting = {key: self._waiting.pop(key) for key in batch.keys if key in self._waiting}
         tokens = sum(first.tokens for first, *_ in waiting.values())
         self.encoded_tokens += tokens
         self._meter.encoded(tokens)
@@ -127,7 +131,7 @@ class Assembler:
                 part = document.parts.popleft().part
                 writer = self._writer(document)
                 if part.chunks:
-                    writer.write(part.chunks)
+                    writer.write(part.chunks, part.keys)
                 writer.pages(part.pages, part.headings)
                 self._count(document, part)
             document.store_seconds += time.perf_counter() - started

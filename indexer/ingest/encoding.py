@@ -9,17 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from indexer.datatypes import Encoder, Matrix
+from indexer.windows import Window, Windowing
 
 WAVE = 1_024
 """Chunks the encoder takes at once: enough to fill batches with chunks of equal length, soon enough stored whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A chunk's text to encode, and the hash it is kept by."""
-
-    key: bytes
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +32,23 @@ class EncoderDone:
 
 
 class Lookahead:
-    """Texts that wait for the encoder, and the batch that waits to be stored. One thread puts, one takes."""
+    """Windows that wait for the encoder, and the batch that waits to be stored. One thread puts, one takes."""
 
     def __init__(self) -> None:
-        self._texts: deque[Text] = deque()
+        self._windows: deque[Window] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._unstored = 0
         self.stopped = False
 
-    def put(self, texts: Sequence[Text]) -> None:
-        """Add texts; the caller bounds how many may wait."""
+    def put(self, windows: Sequence[Window]) -> None:
+        """Add windows; the caller bounds how many may wait."""
         with self._changed:
-            self._texts.extend(texts)
+            self._windows.extend(windows)
             self._changed.notify()
 
     def close(self) -> None:
-        """Say that no more texts will come."""
+        """Say that no more windows will come."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -63,21 +56,25 @@ class Lookahead:
     def stop(self) -> None:
         """Drop what waits; the encoder ends after the batch in hand."""
         with self._changed:
-            self._texts.clear()
+            self._windows.clear()
             self._closed = self.stopped = True
             self._changed.notify()
 
     def wait(self) -> bool:
-        """Wait until a text is there to encode; False when none will come."""
+        """Wait until a window is there to encode; False when none will come."""
         with self._changed:
-            self._changed.wait_for(lambda: self._texts or self._closed)
-            return bool(self._texts)
+            self._changed.wait_for(lambda: self._windows or self._closed)
+            return bool(self._windows)
 
-    def take(self, most: int = WAVE) -> list[Text]:
-        """Everything that waits, up to ``most``, as soon as there is anything; empty when all is done."""
+    def take(self, most: int = WAVE) -> list[Window]:
+        """Everything that waits, up to ``most`` chunks, as soon as there is anything; empty when all is done."""
         self.wait()
         with self._changed:
-            return [self._texts.popleft() for _ in range(min(most, len(self._texts)))]
+            wave: list[Window] = []
+            while self._windows and most > 0:
+                wave.append(self._windows.popleft())
+                most -= len(wave[-1].chunks)
+            return wave
 
     def encoded(self) -> None:
         """Wait until the batch before this one is stored: a killed run must not lose a row of them."""
@@ -92,7 +89,9 @@ class Lookahead:
             self._changed.notify()
 
 
-def encode_all(encoder: Encoder, lookahead: Lookahead, hand_over: Callable[[Encoded | EncoderDone], None]) -> None:
+def encode_all(
+    encoder: Encoder, windowing: Windowing, lookahead: Lookahead, hand_over: Callable[[Encoded | EncoderDone], None]
+) -> None:
     """Encode wave after wave until the look-ahead is closed or stopped; every batch is handed over once it is done.
 
     The encoder is loaded once there is something to encode, while the reader goes on filling the look-ahead.
@@ -102,10 +101,11 @@ def encode_all(encoder: Encoder, lookahead: Lookahead, hand_over: Callable[[Enco
             encoder.prepare()
         while wave := lookahead.take():
             started = time.perf_counter()
-            for batch in encoder.encode_in_batches([one.text for one in wave]):
+            keys = [key for window in wave for key in window.keys]
+            for batch in windowing.encode_in_batches(encoder, wave):
                 now = time.perf_counter()
                 lookahead.encoded()
-                hand_over(Encoded(tuple(wave[at].key for at in batch.positions), batch.rows, now - started))
+                hand_over(Encoded(tuple(keys[at] for at in batch.positions), batch.rows, now - started))
                 if lookahead.stopped:
                     break
                 started = time.perf_counter()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from indexer.datatypes import Chunk, Document, Heading, Status
+from indexer.windows import Window
 
 if TYPE_CHECKING:
     from indexer.parse import Member, Reading, ReadOptions
@@ -129,10 +130,17 @@ class Opened:
 class DocumentPart:
     """The next chunks of the open document, and the pages and headings that were met on the way."""
 
-    chunks: tuple[Chunk, ...]
-    keys: tuple[bytes, ...]
+    windows: tuple[Window, ...]
     pages: tuple[StoredPage, ...] = ()
     headings: tuple[Heading, ...] = ()
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        return tuple(chunk for window in self.windows for chunk in window.chunks)
+
+    @property
+    def keys(self) -> tuple[bytes, ...]:
+        return tuple(key for window in self.windows for key in window.keys)
 
 
 @dataclass(frozen=True, slots=True)

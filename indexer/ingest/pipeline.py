@@ -90,7 +90,7 @@ class Pipeline:
         Raises what the encoder or the store raises; the documents finished until then are kept.
         """
         reader = FileReader(plan, self._inbox.put, self._credit, stopping)
-        encoding = (self._encoder, self._lookahead, self._inbox.put)
+        encoding = (self._encoder, plan.windowing, self._lookahead, self._inbox.put)
         threads = [
             threading.Thread(target=reader.run, args=(tasks,), name="longdoc-read", daemon=True),
             threading.Thread(target=encode_all, args=encoding, name="longdoc-encode", daemon=True),

@@ -8,12 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.chunk import TokenCounter, chunk_pages
-from indexer.datatypes import Chunk, Document, Heading, Page, Span, Status, StoredDocument, text_hash
+from indexer.datatypes import Document, Heading, Page, Span, Status, StoredDocument
 from indexer.ingest.encoding import Credits
 from indexer.ingest.events import (
     Closed,
@@ -34,6 +33,7 @@ from indexer.ingest.events import (
 from indexer.ingest.plan import MEMBER_MARK
 from indexer.ingest.scan import look_at
 from indexer.store import StoredPage
+from indexer.windows import Window, Windowing
 
 if TYPE_CHECKING:
     from indexer.parse import Member, Reading, ReadOptions
@@ -59,6 +59,7 @@ class ReadPlan:
     count_tokens: TokenCounter
     chunk_tokens: int
     chunk_minimum: int
+    windowing: Windowing
     known: Callable[[str], StoredDocument | None]
     """The document made of bytes with this sha256, unless it is to be read anew."""
     at_path: Callable[[str], int | None]
@@ -211,7 +212,7 @@ class FileReader:
             document = Document(document.media_type, Status.FAILED, CHANGED)
         pages, headings = watch.taken()
         if pages:
-            self._hand_over(DocumentPart((), (), pages, headings))
+            self._hand_over(DocumentPart((), pages, headings))
         spent = time.perf_counter() - started
         self._hand_over(Closed(document, Stages(read=watch.read_seconds, chunk=spent - watch.read_seconds)))
 
@@ -224,21 +225,31 @@ class FileReader:
             chunk_tokens=plan.chunk_tokens,
             minimum=plan.chunk_minimum,
         )
-        while part := tuple(islice(chunks, PART_CHUNKS)):
-            if self._stopping.is_set() or not self._credit.take(len(part)):
+        for windows in _parts(plan.windowing.cut(chunks)):
+            if self._stopping.is_set() or not self._credit.take(sum(len(window.chunks) for window in windows)):
                 return False
-            self._hand_over(self._part(part, watch))
+            self._hand_over(DocumentPart(tuple(windows), *watch.taken()))
         return not self._stopping.is_set()
-
-    def _part(self, chunks: tuple[Chunk, ...], watch: _Watch) -> DocumentPart:
-        pages, headings = watch.taken()
-        return DocumentPart(chunks, tuple(text_hash(chunk.text) for chunk in chunks), pages, headings)
 
     def _until_stopped(self, pages: Iterator[Page]) -> Iterator[Page]:
         for page in pages:
             yield page
             if self._stopping.is_set():
                 return
+
+
+def _parts(windows: Iterator[Window]) -> Iterator[list[Window]]:
+    """Whole windows together, ``PART_CHUNKS`` chunks or a window's more at a time."""
+    part: list[Window] = []
+    chunks = 0
+    for window in windows:
+        part.append(window)
+        chunks += len(window.chunks)
+        if chunks >= PART_CHUNKS:
+            yield part
+            part, chunks = [], 0
+    if part:
+        yield part
 
 
 def sha256_of(path: Path) -> str:

@@ -22,6 +22,7 @@ from indexer.ingest.scan import scan
 from indexer.ingest.sources import checked_roots, is_there, make_sources
 from indexer.library import Library
 from indexer.store import FoundFile
+from indexer.windows import Windowing
 
 if TYPE_CHECKING:
     from indexer.parse import ReadOptions
@@ -167,6 +168,7 @@ class Run:
             count_tokens=count,
             chunk_tokens=limit,
             chunk_minimum=recipe.chunk_minimum,
+            windowing=Windowing.of(recipe, encoder),
             known=known,
             at_path=at_path,
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.datatypes import Span, Status, text_hash
+from indexer.datatypes import Span, Status
 from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
 from indexer.lexical import index_text
@@ -22,6 +22,7 @@ from indexer.store.records import RecipeState
 from indexer.store.schema import APPLICATION_ID, SCHEMA_VERSION, lexical_table
 from indexer.store.values import to_ids
 from indexer.store.writing import Writing
+from indexer.windows import is_key_of
 
 NORM_TOLERANCE = 0.01
 """How far from 1 an embedding's length may be: float16 keeps three digits of each number."""
@@ -73,7 +74,7 @@ class Upkeep(Recipes, Writing):
             yield from self._chunk_faults(connection, recipe, text)
 
     def _chunk_faults(self, connection: sqlite3.Connection, indexed: sqlite3.Row, text: str) -> Iterator[str]:
-        dimension, place, count = self.recipe_of(indexed["recipe_id"]).dimension, 0, 0
+        recipe, place, count = self.recipe_of(indexed["recipe_id"]), 0, 0
         for row in connection.execute(
             "SELECT c.*, e.vector, e.text_hash FROM chunks c LEFT JOIN embeddings e ON e.id = c.embedding_id "
             "WHERE c.document_id = ? AND c.recipe_id = ? ORDER BY c.position",
@@ -86,10 +87,10 @@ class Upkeep(Recipes, Writing):
             if row["vector"] is None:
                 yield f"{name} has no embedding"
                 continue
-            if text_hash(text[row["start"] : row["end"]]) != row["text_hash"]:
+            if not is_key_of(row["text_hash"], text[row["start"] : row["end"]], windowed=recipe.window > 0):
                 yield f"{name} has another text than the one that was encoded"
-            if len(row["vector"]) != 2 * dimension:
-                yield f"{name} has an embedding of {len(row['vector'])} bytes, not {2 * dimension}"
+            if len(row["vector"]) != 2 * recipe.dimension:
+                yield f"{name} has an embedding of {len(row['vector'])} bytes, not {2 * recipe.dimension}"
                 continue
             length = float(np.linalg.norm(np.frombuffer(row["vector"], "<f2").astype(np.float32)))
             if not abs(length - 1) < NORM_TOLERANCE:  # also true of what is not a number

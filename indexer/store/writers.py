@@ -52,12 +52,12 @@ class ChunkWriter(Part):
         self._chunk_count = 0
         self._tokens = 0
 
-    def write(self, chunks: Sequence[Chunk]) -> None:
-        """Keep the next chunks, in order; their embeddings are in the library already.
+    def write(self, chunks: Sequence[Chunk], keys: Sequence[bytes] | None = None) -> None:
+        """Keep the next chunks, in order; their embeddings are in the library already, by ``keys`` or by their texts.
 
         Raises ValueError when one of them is not.
         """
-        hashes = [text_hash(chunk.text) for chunk in chunks]
+        hashes = [text_hash(chunk.text) for chunk in chunks] if keys is None else list(keys)
         if missing := set(hashes) - known_hashes(self._connections, self._encoder_id, hashes):
             raise ValueError(f"{len(missing)} of {len(chunks)} chunks have no embedding yet")
         with self._connections.writing() as connection:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, islice
 from pathlib import Path
@@ -36,6 +36,7 @@ from indexer.errors import LibraryError
 from indexer.faults import fault_point
 from indexer.library import Library
 from indexer.store import FoundFile, StoredPage
+from indexer.windows import window_keys
 
 FORMAT = "longdoc export 1"
 _PARTS = ("documents.jsonl", "chunks.jsonl", "embeddings.npy", "document_embeddings.npy")
@@ -203,8 +204,9 @@ def _read_document(
             for batch in _batches(chunks):
                 read = [_chunk(line) for _, line in batch]
                 rows = np.asarray(vectors[[row for row, _ in batch]], dtype=np.float32)
-                store.put_embeddings({text_hash(one.text): row for one, row in zip(read, rows, strict=True)})
-                writer.write(read)
+                keys = _keys([one.text for one in read], store.recipe)
+                store.put_embeddings(dict(zip(keys, rows, strict=True)))
+                writer.write(read, keys)
             writer.pages(_pages(fields["pages"]), [Heading(**heading) for heading in fields["headings"]])
             row = np.asarray(vector, dtype=np.float32)
             made = writer.finish(document, row if row.any() else None, seconds=fields["seconds"], files=files)
@@ -215,6 +217,11 @@ def _read_document(
         title = fields.get("title")
         raise LibraryError(f"The export says something of {title!r} that cannot be read: {error}.") from error
     fault_point("import.document")
+
+
+def _keys(texts: Sequence[str], recipe: Recipe) -> Sequence[bytes]:
+    """What imported embeddings are kept by. An export does not tell windows: no other document meets these keys."""
+    return window_keys(texts) if recipe.window else [text_hash(text) for text in texts]
 
 
 def _file(library: Library, fields: Mapping[str, Any]) -> FoundFile:

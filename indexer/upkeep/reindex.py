@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from indexer.chunk import chunk_pages
-from indexer.datatypes import Chunk, Encoder, Heading, Page, Recipe, Vector, text_hash
+from indexer.datatypes import Encoder, Heading, Matrix, Page, Recipe, Vector
 from indexer.errors import LibraryError
 from indexer.faults import fault_point
 from indexer.library import Library
 from indexer.pooling import DocumentPooling
 from indexer.store import RecipeState
+from indexer.windows import Window, Windowing
 
 Watch = Callable[[int, int, str], None]
 """Is told how many documents are done, how many there are to do, and the title of the next."""
@@ -104,6 +103,7 @@ def pages_of(library: Library, document_id: int) -> Iterator[Page]:
 def _rewrite(library: Library, document_id: int, recipe_id: int, encoder: Encoder) -> tuple[int, int]:
     """Build one document after a recipe; returns its number of chunks and how many of them had to be encoded."""
     recipe = library.store.recipe_of(recipe_id)
+    windowing = Windowing.of(recipe, encoder)
     writer = library.store.rewrite(document_id, recipe_id)
     pooling = DocumentPooling(recipe.document_pooling, recipe.dimension)
     written = encoded = 0
@@ -113,35 +113,40 @@ def _rewrite(library: Library, document_id: int, recipe_id: int, encoder: Encode
         chunk_tokens=recipe.chunk_tokens,
         minimum=recipe.chunk_minimum,
     )
-    for wave in _waves(chunks):
-        rows, new = _encode(library, recipe_id, encoder, wave)
-        writer.write(wave)
-        for chunk in wave:
-            pooling.add(rows[text_hash(chunk.text)], chunk.tokens)
-        written, encoded = written + len(wave), encoded + new
+    for wave in _waves(windowing.cut(chunks)):
+        rows, new = _encode(library, recipe_id, lambda missing: windowing.encode(encoder, missing), wave)
+        cut = [chunk for window in wave for chunk in window.chunks]
+        keys = [key for window in wave for key in window.keys]
+        writer.write(cut, keys)
+        for chunk, key in zip(cut, keys, strict=True):
+            pooling.add(rows[key], chunk.tokens)
+        written, encoded = written + len(cut), encoded + new
     writer.finish(pooling.embedding)
     return written, encoded
 
 
-def _encode(library: Library, recipe_id: int, encoder: Encoder, chunks: list[Chunk]) -> tuple[dict[bytes, Vector], int]:
-    """The embeddings of chunks by text hash; those the library lacked are encoded, kept, and counted."""
-    texts = {text_hash(chunk.text): chunk.text for chunk in chunks}
-    known = library.store.embeddings_by_hash(texts, recipe_id)
-    missing = {key: text for key, text in texts.items() if key not in known}
-    if missing:
-        rows = encoder.encode_documents(list(missing.values()))
-        new = dict(zip(missing, np.asarray(rows, dtype=np.float32), strict=True))
-        library.store.put_embeddings(new, recipe_id)
-        known |= new
-    return known, len(missing)
+def _encode(
+    library: Library, recipe_id: int, encode: Callable[[Sequence[Window]], Matrix], windows: Sequence[Window]
+) -> tuple[dict[bytes, Vector], int]:
+    """The embeddings of chunks by their keys; those the library lacked are encoded, kept, and counted."""
+    known = library.store.embeddings_by_hash((key for window in windows for key in window.keys), recipe_id)
+    missing = {window.keys: window for window in windows if any(key not in known for key in window.keys)}
+    if not missing:
+        return known, 0
+    keys = [key for window in missing.values() for key in window.keys]
+    new = dict(zip(keys, encode(list(missing.values())), strict=True))
+    library.store.put_embeddings(new, recipe_id)
+    return new | known, len(new)
 
 
-def _waves(chunks: Iterator[Chunk]) -> Iterator[list[Chunk]]:
-    wave: list[Chunk] = []
-    for chunk in chunks:
-        wave.append(chunk)
-        if len(wave) == _WAVE:
+def _waves(windows: Iterator[Window]) -> Iterator[list[Window]]:
+    wave: list[Window] = []
+    chunks = 0
+    for window in windows:
+        wave.append(window)
+        chunks += len(window.chunks)
+        if chunks >= _WAVE:
             yield wave
-            wave = []
+            wave, chunks = [], 0
     if wave:
         yield wave

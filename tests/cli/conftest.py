@@ -30,11 +30,17 @@ Longdoc = Callable[..., Outcome]
 
 
 @pytest.fixture
-def longdoc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Longdoc:
+def longdoc(real_longdoc: Longdoc, monkeypatch: pytest.MonkeyPatch) -> Longdoc:
     """The command line over a library of its own, with the fake encoder."""
     encoder = FakeEncoder()
     monkeypatch.setattr("indexer.encode.load_encoder", lambda *_, **__: encoder)
     monkeypatch.setattr("indexer.encode.describe_encoder", lambda *_, **__: encoder)
+    return real_longdoc
+
+
+@pytest.fixture
+def real_longdoc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Longdoc:
+    """The command line over a library of its own, with whatever encoder is named."""
     monkeypatch.setenv("LONGDOC_LIBRARY", str(tmp_path / "library"))
     monkeypatch.setenv("LONGDOC_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setenv("LONGDOC_CACHE", str(tmp_path / "cache"))

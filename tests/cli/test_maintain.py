@@ -43,6 +43,17 @@ def test_export_and_import(longdoc: Longdoc, library: Path, tmp_path: Path) -> N
     assert longdoc("import", tmp_path / "nothing").code == 1
 
 
+def test_a_library_is_made_and_built_anew_with_windows(longdoc: Longdoc, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("The pump is greased every month by the mechanic. " * 60)
+    assert longdoc("add", "--window", "300", str(tmp_path / "note.txt")).code == 0
+    refused = longdoc("add", "--window", "500", str(tmp_path / "note.txt"))
+    assert refused.code == 1
+    assert "longdoc reindex" in refused.err
+    assert longdoc("verify").code == 0
+    assert longdoc("reindex", "--window", "0", "--json").json["window"] == 0
+    assert longdoc("reindex", "--back", "--json").json["window"] == 300
+
+
 def test_reindex_back_and_prune(longdoc: Longdoc, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LONGDOC_CHUNK_TOKENS", "40")
     refused = longdoc("sync")

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import AutoModel, PretrainedConfig
+from transformers import AutoModel, Lfm2Config, PretrainedConfig
 
 ENGLISH = "the a cat dog sat on mat pays late delivery who when invoice pump valve"
 WORDS = [*ENGLISH.split(), *"长文本分块猫鱼.,?"]
+LFM2_LAYERS = ["conv", "full_attention", "conv", "full_attention"]
+LFM2_EPS = 1e-5
 
 
 def write_tokenizer(folder: Path, *, length: int = 64) -> None:
@@ -56,4 +58,20 @@ def write_model(folder: Path, config: PretrainedConfig, *, pooling: str | None =
         settings = {"embedding_dimension": config.hidden_size, "pooling_mode": pooling, "include_prompt": True}
         (folder / "1_Pooling" / "config.json").write_text(json.dumps(settings))
         (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": length}))
+    return folder
+
+
+def write_lfm2(folder: Path, *, pooling: str = "cls") -> Path:
+    """Names, settings and a code file as the published encoders have them; the code would leave a trace."""
+    config = Lfm2Config(
+        vocab_size=40, hidden_size=32, intermediate_size=64, num_hidden_layers=4, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=256, layer_types=LFM2_LAYERS, conv_L_cache=3, pad_token_id=1,
+        block_auto_adjust_ff_dim=False, norm_eps=LFM2_EPS,
+    )  # fmt: skip
+    write_model(folder, config, pooling=pooling, length=128)
+    settings = json.loads((folder / "config.json").read_text())
+    settings["architectures"] = ["Lfm2BidirectionalModel"]
+    settings["auto_map"] = {"AutoModel": "modeling_lfm2_bidirectional.Lfm2BidirectionalModel"}
+    (folder / "config.json").write_text(json.dumps(settings))
+    (folder / "modeling_lfm2_bidirectional.py").write_text(f"open({str(folder / 'ran')!r}, 'w')\n")
     return folder

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import Lfm2Config, Lfm2Model
+from transformers import Lfm2Model
 
 from indexer.encode import load_encoder
 from indexer.encode.folder import read_folder
@@ -18,27 +18,12 @@ from indexer.encode.lfm2 import Lfm2Encoder, load_lfm2
 from indexer.encode.reference import ReferenceEncoder
 from indexer.errors import EncoderError
 from indexer.settings import Settings
-from tests.encode.shapes import WORDS, write_model
-
-LAYERS = ["conv", "full_attention", "conv", "full_attention"]
-EPS = 1e-5
+from tests.encode.shapes import LFM2_EPS as EPS, LFM2_LAYERS as LAYERS, WORDS, write_lfm2
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Names, settings and a code file as the published encoders have them; the code would leave a trace."""
-    config = Lfm2Config(
-        vocab_size=40, hidden_size=32, intermediate_size=64, num_hidden_layers=4, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=256, layer_types=LAYERS, conv_L_cache=3, pad_token_id=1,
-        block_auto_adjust_ff_dim=False, norm_eps=EPS,
-    )  # fmt: skip
-    write_model(tmp_path, config, pooling="cls", length=128)
-    settings = json.loads((tmp_path / "config.json").read_text())
-    settings["architectures"] = ["Lfm2BidirectionalModel"]
-    settings["auto_map"] = {"AutoModel": "modeling_lfm2_bidirectional.Lfm2BidirectionalModel"}
-    (tmp_path / "config.json").write_text(json.dumps(settings))
-    (tmp_path / "modeling_lfm2_bidirectional.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
-    return tmp_path
+    return write_lfm2(tmp_path)
 
 
 def plain_states(folder: Path, ids: torch.Tensor) -> torch.Tensor:

@@ -86,6 +86,17 @@ def test_a_second_evaluation_encodes_nothing(folder: Path, settings: Settings) -
     assert not again.encoded
 
 
+def test_windows_are_measured_in_a_library_of_their_own(folder: Path, settings: Settings) -> None:
+    (plain,) = evaluate_folder(folder, settings, encoder=FakeEncoder())
+    encoder = FakeEncoder()
+    (windowed,) = evaluate_folder(folder, replace(settings, window=200), encoder=encoder)
+    assert encoder.encoded
+    assert (windowed.documents, windowed.tokens) == (plain.documents, plain.tokens)
+    encoder.encoded.clear()
+    evaluate_folder(folder, replace(settings, window=200), encoder=encoder)
+    assert not encoder.encoded
+
+
 def test_an_answer_counts_in_the_text_the_collection_gave(folder: Path, settings: Settings) -> None:
     write(folder / "corpus.jsonl", [{"_id": n, "text": "\u00ad\r\n" * 200 + t} for n, t in TEXTS.items()])
     start = 600 + TEXTS["a"].index("late")

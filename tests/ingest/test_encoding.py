@@ -5,13 +5,21 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from indexer.datatypes import EncodedBatch
-from indexer.ingest.encoding import Credits, Encoded, EncoderDone, Lookahead, Text, encode_all
+from indexer.datatypes import Chunk, EncodedBatch, Span
+from indexer.ingest.encoding import Credits, Encoded, EncoderDone, Lookahead, encode_all
+from indexer.windows import Window, Windowing
 from tests.fakes import FakeEncoder
 
+PLAIN = Windowing()
 
-def texts(count: int) -> list[Text]:
-    return [Text(str(number).encode(), f"text {number}") for number in range(count)]
+
+def chunk(number: int, tokens: int = 2) -> Chunk:
+    text = f"text {number}"
+    return Chunk(number, Span(0, len(text)), text, tokens)
+
+
+def texts(count: int) -> list[Window]:
+    return list(Windowing().cut(map(chunk, range(count))))
 
 
 def test_a_wave_is_everything_that_waits_up_to_its_size() -> None:
@@ -32,7 +40,7 @@ def test_taking_waits_for_texts() -> None:
     assert len(taken) == 2
 
 
-def run(encoder: FakeEncoder, lookahead: Lookahead) -> list[Encoded | EncoderDone]:
+def run(encoder: FakeEncoder, lookahead: Lookahead, windowing: Windowing = PLAIN) -> list[Encoded | EncoderDone]:
     handed: list[Encoded | EncoderDone] = []
 
     def hand_over(event: Encoded | EncoderDone) -> None:
@@ -40,7 +48,7 @@ def run(encoder: FakeEncoder, lookahead: Lookahead) -> list[Encoded | EncoderDon
         if isinstance(event, Encoded):
             lookahead.stored()
 
-    encode_all(encoder, lookahead, hand_over)
+    encode_all(encoder, windowing, lookahead, hand_over)
     return handed
 
 
@@ -56,9 +64,25 @@ def test_every_text_is_encoded_once_and_rows_belong_to_their_keys() -> None:
         if isinstance(batch, Encoded)
         for key, row in zip(batch.keys, batch.rows, strict=True)
     }
-    assert sorted(rows) == sorted(text.key for text in texts(10))
-    for text in texts(10):
-        assert (rows[text.key] == FakeEncoder().encode_documents([text.text])[0]).all()
+    assert sorted(rows) == sorted(key for window in texts(10) for key in window.keys)
+    for window in texts(10):
+        assert (rows[window.keys[0]] == FakeEncoder().encode_documents(window.texts)[0]).all()
+
+
+def test_chunks_of_a_window_are_encoded_together_and_a_wave_counts_chunks() -> None:
+    lookahead, windowing = Lookahead(), Windowing(6)
+    windows = list(windowing.cut(map(chunk, range(7))))
+    assert [len(window.chunks) for window in windows] == [3, 3, 1]
+    lookahead.put(windows)
+    assert lookahead.take(4) == windows[:2]
+    lookahead.put(windows)
+    lookahead.close()
+    *batches, done = run(FakeEncoder(), lookahead, windowing)
+    assert done == EncoderDone()
+    rows = {key: row for batch in batches for key, row in zip(batch.keys, batch.rows, strict=True)}
+    assert rows.keys() == {key for window in windows for key in window.keys}
+    alone = FakeEncoder().encode_documents(windows[0].texts)
+    assert all(0.9 < rows[key] @ row < 0.9999 for key, row in zip(windows[0].keys, alone, strict=True))
 
 
 def test_stopping_ends_after_the_batch_in_hand() -> None:
@@ -70,7 +94,7 @@ def test_stopping_ends_after_the_batch_in_hand() -> None:
         handed.append(event)
         lookahead.stop()
 
-    encode_all(encoder, lookahead, hand_over)
+    encode_all(encoder, PLAIN, lookahead, hand_over)
     assert [type(event) for event in handed] == [Encoded, EncoderDone]
     assert len(encoder.encoded) == 3
 
@@ -80,7 +104,7 @@ def test_no_more_than_one_batch_waits_to_be_stored() -> None:
     lookahead.put(texts(10))
     lookahead.close()
     handed: list[Encoded | EncoderDone] = []
-    thread = threading.Thread(target=encode_all, args=(encoder, lookahead, handed.append))
+    thread = threading.Thread(target=encode_all, args=(encoder, PLAIN, lookahead, handed.append))
     thread.start()
     for stored in range(1, 6):
         thread.join(0.2)
