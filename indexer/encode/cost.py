@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from indexer.encode.presets import RopeScaling, build, known, load_folder, parameters_of
+from indexer.encode.presets import RopeScaling, known
 from indexer.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PRECISIONS = ("float32", "bfloat16", "int8")
 _WATCH_SECONDS = 0.05
 _KIB = 1024
+_REPEATED_SECONDS = 2.0  # short passes are noisy: they are made again
+_MOST_PASSES = 5
 
 
 class Outcome(StrEnum):
@@ -121,6 +123,8 @@ def run(trial: CostTrial) -> dict[str, float]:
     """Measure in this process: the fields of Cost that a finished trial has."""
     import torch
 
+    from indexer.encode.models import build, load_folder
+
     start = time.perf_counter()
     rope = RopeScaling.parse(trial.rope) if trial.rope else None
     torch.manual_seed(0)
@@ -130,15 +134,13 @@ def run(trial: CostTrial) -> dict[str, float]:
         model = load_folder(Path(trial.model), trial.length, rope)
     else:
         raise EncoderError(f"{trial.model!r} is neither an architecture of the probe nor a model folder.")
-    parameters = parameters_of(model)
-    model = _in_precision(model, trial.precision)
+    parameters = model.parameters_count
+    measured = _in_precision(model, trial.precision)
     with torch.inference_mode():
         torch.rand(256, 256) @ torch.rand(256, 256)  # starts the threads, so that the pass does not pay for it
         loaded, loaded_mb = time.perf_counter(), resident_mb()
         forget_peak()
-        begin = time.perf_counter()
-        model(torch.randint(5, 1000, (1, trial.length)))
-        seconds = time.perf_counter() - begin
+        seconds = _fastest(measured, torch.randint(5, 1000, (1, trial.length)))
     return {
         "parameters": parameters,
         "load_seconds": loaded - start,
@@ -146,6 +148,16 @@ def run(trial: CostTrial) -> dict[str, float]:
         "seconds": seconds,
         "peak_mb": max(peak_mb() - loaded_mb, 0.0),
     }
+
+
+def _fastest(model: torch.nn.Module, ids: torch.Tensor) -> float:
+    """Seconds of a pass: of the fastest one among those that begin within ``_REPEATED_SECONDS``."""
+    spent: list[float] = []
+    while sum(spent) < _REPEATED_SECONDS and len(spent) < _MOST_PASSES:
+        begin = time.perf_counter()
+        model(ids)
+        spent.append(time.perf_counter() - begin)
+    return min(spent)
 
 
 def _in_precision(model: torch.nn.Module, precision: str) -> torch.nn.Module:
