@@ -52,7 +52,8 @@ class TextTokenizer:
     def pieces(self, text: str, tokens: int) -> list[str]:
         """``text`` cut after every ``tokens`` content tokens, at token borders; put together they are the text."""
         encoding = self._loaded().encode(_clean(text), add_special_tokens=False)
-        starts = [encoding.offsets[at][0] for at in range(0, len(encoding.ids), tokens)]
+        offsets = encoding.offsets  # made anew at each access
+        starts = [start for start, _ in offsets[::tokens]]
         borders = [0, *starts[1:], len(text)]
         return [text[start:end] for start, end in zip(borders, borders[1:], strict=False)]
 

@@ -89,10 +89,15 @@ def _mean(values: Sequence[float | bool]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class EvaluateOptions:
-    """What is measured: the mode of the search, and only so many queries (None: all)."""
+    """What is measured: the mode of the search, and only so many queries (None: all).
+
+    ``within`` searches inside the right document of each query, which tells how well a place is found when the document
+    is known; its document figures say nothing.
+    """
 
     mode: Mode = Mode.HYBRID
     queries: int | None = None
+    within: bool = False
 
 
 def evaluate_folder(
@@ -150,7 +155,7 @@ def evaluate_library(library: Library, collection: Collection, options: Evaluate
     started = time.perf_counter()
     names = _Names(library)
     wanted = collection.judged[: options.queries]
-    results = tuple(_ask(library, collection, names, query, options.mode) for query in wanted)
+    results = tuple(_ask(library, collection, names, query, options) for query in wanted)
     tokens = sum(document.tokens for document in library.store.documents())
     return Evaluation(
         collection.name, options.mode, len(collection.documents), tokens, time.perf_counter() - started, results
@@ -166,10 +171,17 @@ class _Names:
     def of(self, document_id: int) -> str:
         return self._names[document_id]
 
+    def right(self, grades: Mapping[str, int]) -> int:
+        """The best judged document of a query."""
+        best = max(grades, key=lambda name: grades[name])
+        return next(number for number, name in self._names.items() if name == best)
 
-def _ask(library: Library, collection: Collection, names: _Names, query: str, mode: Mode) -> QueryResult:
+
+def _ask(library: Library, collection: Collection, names: _Names, query: str, wanted: EvaluateOptions) -> QueryResult:
     text = collection.queries[query]
-    options = SearchOptions(k=max(_DOCUMENTS_RANKED, _CHUNKS_RANKED // 2), mode=mode, by=Grouping.DOCUMENT)
+    options = SearchOptions(k=max(_DOCUMENTS_RANKED, _CHUNKS_RANKED // 2), mode=wanted.mode, by=Grouping.DOCUMENT)
+    if wanted.within:
+        options = replace(options, document=names.right(collection.grades[query]))
     _, ranking = rank(library, parse_query(text), options)
     documents = tuple(names.of(one) for one in dict.fromkeys(ranking.documents.tolist()))[:_DOCUMENTS_RANKED]
     grades = collection.grades[query]

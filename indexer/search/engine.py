@@ -10,9 +10,10 @@ import numpy as np
 from indexer.datatypes import Mode, SearchResult, StoredChunk
 from indexer.errors import DocumentNotFoundError
 from indexer.library import Library
+from indexer.search.advice import suggestions, unread_warning
 from indexer.search.hits import group, present
 from indexer.search.options import SearchOptions
-from indexer.search.plan import Plan, plan, suggestions, unread_warning
+from indexer.search.plan import Plan, plan
 from indexer.search.query import Query, parse_query
 from indexer.search.relevance import is_relevant
 from indexer.search.retrieve import DEPTH, Ranking, Request, best_vector, refined, retrieve

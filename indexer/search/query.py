@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,11 @@ from indexer.store.records import DocumentFilter
 
 LONGEST_WITH_OPERATORS = 400
 """Characters; longer texts are pasted rather than typed, so their quotes and hyphens are plain text."""
+
+LONG = 320
+"""Characters of a query (a Chinese one counts thrice) above which it is cut into pieces that are searched together."""
+
+_MOST_PIECES = 8
 
 _PART = re.compile(
     r'(?P<minus>(?<!\S)[-\u2212\uff0d])?(?:"(?P<phrase>[^"]*)"'
@@ -139,3 +145,20 @@ def split_long(text: str, limit: int) -> list[str]:
             start += limit
     pieces.append(text[start:])
     return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def is_long(text: str) -> bool:
+    """Whether a text is rather pasted than asked."""
+    return len(text) > LONG // 3 and _width(text) > LONG
+
+
+def pieces_of(text: str) -> list[str]:
+    """A long text in pieces short enough to be found by, evenly chosen when there are many."""
+    per_character = _width(text) / len(text)
+    pieces = split_long(text, int(LONG / per_character))
+    step = max(1, math.ceil(len(pieces) / _MOST_PIECES))
+    return pieces[::step][:_MOST_PIECES]
+
+
+def _width(text: str) -> int:
+    return sum(3 if is_unspaced(character) else 1 for character in text)

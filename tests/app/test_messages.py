@@ -12,7 +12,7 @@ import pytest
 import indexer
 from app.messages import in_chinese
 from indexer.doctor.machine import memory_finding
-from indexer.search.plan import unread_warning
+from indexer.search.advice import unread_warning
 from tests.app.conftest import html_of
 
 ENGINE = Path(indexer.__file__).parent
@@ -23,8 +23,8 @@ SHOWN = [
     "library.py", "lock.py", "parse/containers.py", "parse/conversion.py", "parse/drawing.py", "parse/extract.py",
     "parse/ledger.py", "parse/model.py", "parse/packages.py", "parse/pdf_file.py", "parse/process.py",
     "parse/registry.py", "parse/sandbox.py", "parse/viewing.py", "search/engine.py", "search/options.py",
-    "search/plan.py", "search/query.py", "store/chunks.py", "store/connection.py", "store/keep.py", "store/upkeep.py",
-    "upkeep/verify.py",
+    "search/advice.py", "search/scope.py", "search/spelling.py", "search/query.py", "store/chunks.py",
+    "store/connection.py", "store/keep.py", "store/upkeep.py", "upkeep/verify.py",
     *(f"parse/formats/{path.name}" for path in sorted((ENGINE / "parse" / "formats").glob("*.py"))),
 ]  # fmt: skip
 """The modules whose sentences the pages show: reasons, warnings, findings and errors on the way of a page or a job."""
