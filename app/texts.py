@@ -283,6 +283,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "difference.removed": ("Removed", "删去"),
     "difference.changed": ("Changed", "改动"),
     "difference.moved": ("Moved", "移动"),
+    "difference.renumbered": ("Renumbered", "重新编号"),
     # the map
     "map.none": (
         "No map has been made yet. It puts documents about the same thing near each other and names each cluster.",

@@ -151,6 +151,7 @@ def _difference_json(difference: Difference) -> dict[str, Any]:
         "kind": difference.kind,
         "before": difference.before,
         "after": difference.after,
+        "times": difference.times,
         "facts": [
             {"kind": fact.kind, "before": list(fact.before), "after": list(fact.after)} for fact in difference.facts
         ],
@@ -214,7 +215,8 @@ def _in_words(difference: Difference) -> str:
         return "; ".join(facts) + f"   in: {_clipped(difference.after)}"
     if difference.kind == "changed":
         return f"changed: {_clipped(difference.before)} -> {_clipped(difference.after)}"
-    return f"{difference.kind}: {_clipped(difference.before or difference.after)}"
+    times = f" ({difference.times} times)" if difference.times > 1 else ""
+    return f"{difference.kind}{times}: {_clipped(difference.before or difference.after)}"
 
 
 def _clipped(text: str, room: int = 80) -> str:

@@ -5,33 +5,29 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from indexer.datatypes import Span
-from indexer.duplicates.facts import facts_that_differ
+from indexer.duplicates.cutting import Sentence, sentences
+from indexer.duplicates.facts import facts_that_differ, in_one_form, is_german
 from indexer.duplicates.results import Difference
 from indexer.duplicates.shingles import comparable
-from indexer.sentences import sentences as cut_sentences
 
-_WRAPPED = re.compile(r"(?:(?<=[^\n]{50})|(?<=[^\n\x00-\x7f]{25}))(?<![.!?。！？；;:：])\n(?=[^\s•·\-*\d#|(（])")
-"""A line break inside a sentence: after a long line without an end, before one that begins no list."""
+_NUMBERING = re.compile(
+    r"(#*\s*)(?:(?:article|section|clause|chapter|artikel|abschnitt|kapitel|§)\s*)?"
+    r"(?:\d+(?:\.\d+)*[.)、:]?(?=\D)|\(?(?:[a-z]|[ivx]+)\)|第[\d〇零一二三四五六七八九十百]+[条章节款]|[一二三四五六七八九十]+、)\s*",
+    re.IGNORECASE,
+)
+"""What stands before a clause or a heading to count it."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.,:/-]\d+)*")
+_WITH_FACTS = ("changed", "added", "removed")
 _ALIKE = 0.4
 _PAIRED_CELLS = 4_000
 _CELLS = 1_000_000
 """The largest stretch (sentences of a times sentences of b) that is compared sentence by sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence or line, where it stands, and what it is compared by."""
-
-    text: str
-    span: Span
-    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +40,79 @@ class _Block:
     last_b: int
 
 
-def sentences(text: str) -> list[Sentence]:
-    """Cut a text in sentences and lines; white space around them and empty ones are left out."""
-    found = []
-    for piece in cut_sentences(_WRAPPED.sub(" ", text)):
-        whole = piece.span.of(text)
-        stripped = whole.strip()
-        if key := comparable(stripped):
-            start = piece.span.start + whole.index(stripped)
-            found.append(Sentence(stripped, Span(start, start + len(stripped)), key))
-    return found
-
-
 def find_differences(before: str, after: str) -> tuple[Difference, ...]:
     """Every place where two texts differ: those with other numbers, dates or names first, then in order of the text.
 
-    Case, white space and compatible forms of characters are no difference. A sentence that stands elsewhere in the
-    other text is called moved.
+    Case, white space, compatible forms of characters and another way to write the same date or number are no
+    difference. A sentence that stands elsewhere in the other text is called moved, one that only has another number
+    before it renumbered. Neighbouring sentences that moved, came or went are one difference, and so are lines that
+    come or go again and again.
     """
-    return tuple(sorted((_difference(old, new) for old, new in unequal_sentences(before, after)), key=_weight))
+    found: list[Difference] = []
+    for old, new in unequal_sentences(before, after):
+        kind = _kind(old, new)
+        if kind == "changed" and old and new and _same_in_one_form(old.text, new.text):
+            continue
+        difference = Difference(kind, old.text if old else "", new.text if new else "", *_spans(old, new))
+        joined = _joined(found[-1], difference, before, after) if found else None
+        found[-1:] = [joined] if joined else [*found[-1:], difference]
+    told = (replace(d, facts=facts_that_differ(d.before, d.after)) if d.kind in _WITH_FACTS else d for d in found)
+    return tuple(sorted(_counted(told), key=_weight))
+
+
+def _kind(old: Sentence | None, new: Sentence | None) -> str:
+    if old is None or new is None:
+        return "removed" if old else "added"
+    if old.key == new.key:
+        return "moved"
+    return "renumbered" if same_words(_bare(old), _bare(new)) else "changed"
+
+
+def _bare(sentence: Sentence) -> str:
+    """What a sentence is compared by without the number before it."""
+    numbering = _NUMBERING.match(sentence.text)
+    return comparable(numbering[1] + sentence.text[numbering.end() :]) if numbering else sentence.key
+
+
+def _same_in_one_form(before: str, after: str) -> bool:
+    german = is_german(before) or is_german(after)
+    return same_words(in_one_form(before, german), in_one_form(after, german))
+
+
+def _spans(old: Sentence | None, new: Sentence | None) -> tuple[Span | None, Span | None]:
+    return old.span if old else None, new.span if new else None
+
+
+def _joined(last: Difference, this: Difference, before: str, after: str) -> Difference | None:
+    """Two differences as one when both sides of the second follow the first's and both moved, came or went."""
+    if last.kind != this.kind or last.kind not in ("moved", "added", "removed"):
+        return None
+    spans = []
+    for text, one, two in ((before, last.before_span, this.before_span), (after, last.after_span, this.after_span)):
+        if (one is None) != (two is None):
+            return None
+        if one is None or two is None:
+            spans.append(None)
+            continue
+        between = text[one.end : two.start]
+        if one.end > two.start or between.strip() or between.count("\n") > (last.kind == "moved"):
+            return None
+        spans.append(Span(one.start, two.end))
+    old, new = spans
+    return replace(
+        last, before=old.of(before) if old else "", after=new.of(after) if new else "", before_span=old, after_span=new
+    )
+
+
+def _counted(differences: Iterable[Difference]) -> list[Difference]:
+    """What comes or goes several times word for word, once with how often."""
+    found: dict[object, Difference] = {}
+    for number, difference in enumerate(differences):
+        once = difference.kind in ("added", "removed")
+        key: object = (difference.kind, comparable(difference.before + difference.after)) if once else number
+        same = found.get(key)
+        found[key] = replace(same, times=same.times + 1) if same else difference
+    return list(found.values())
 
 
 def unequal_sentences(before: str, after: str) -> Iterator[tuple[Sentence | None, Sentence | None]]:
@@ -77,18 +127,10 @@ def unequal_sentences(before: str, after: str) -> Iterator[tuple[Sentence | None
 
 
 def _weight(difference: Difference) -> int:
-    """0 for a change of facts, 1 for other changes and what only one side has, 2 for what merely moved."""
-    if difference.kind == "moved":
-        return 2
+    """0 for a change of facts, 1 for other changes and what only one side has, then what merely moved, then numbers."""
+    if difference.kind in ("moved", "renumbered"):
+        return 2 if difference.kind == "moved" else 3
     return 0 if difference.facts and difference.kind == "changed" else 1
-
-
-def _difference(old: Sentence | None, new: Sentence | None) -> Difference:
-    before, after = old.text if old else "", new.text if new else ""
-    moved = old is not None and new is not None and old.key == new.key
-    kind = "moved" if moved else "changed" if old and new else "removed" if old else "added"
-    facts = () if moved else facts_that_differ(before, after)
-    return Difference(kind, before, after, old.span if old else None, new.span if new else None, facts)
 
 
 def _unequal(
@@ -117,7 +159,7 @@ def _aligned(left: Sequence[Sentence], right: Sequence[Sentence]) -> Iterator[tu
         yield from ((s, None) for s in left)
         yield from ((None, s) for s in right)
         return
-    pairs_left, pairs_right = [_pairs(s.key) for s in left], [_pairs(s.key) for s in right]
+    pairs_left, pairs_right = [_pairs(_bare(s)) for s in left], [_pairs(_bare(s)) for s in right]
     likeness = [[_likeness(old, new) for new in pairs_right] for old in pairs_left]
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in range(len(left) - 1, -1, -1):

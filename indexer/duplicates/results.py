@@ -161,7 +161,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where two documents differ: added, removed, changed or moved; spans count in the documents."""
+    """One place where two documents differ; spans count in the documents.
+
+    ``kind`` is added, removed, changed, moved or renumbered. ``times``: how often the same text was added or removed;
+    the spans are those of the first time.
+    """
 
     kind: str
     before: str
@@ -169,6 +173,7 @@ class Difference:
     before_span: Span | None
     after_span: Span | None
     facts: tuple[Fact, ...] = ()
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import time
 from collections.abc import Callable
@@ -29,8 +28,9 @@ from indexer.clusters.build import ClusterOptions, Vectors, build
 from indexer.clusters.features import unit
 from indexer.clusters.results import Clustering
 from indexer.datatypes import Matrix, OffsetMap, Page, text_hash
+from tests.benchmarks.material import evaluation_folder
 
-EVALUATION = Path(os.environ.get("LONGDOC_EVAL", Path(__file__).resolve().parents[3] / "shared" / "eval"))
+EVALUATION = evaluation_folder() or Path()
 SETS = ("cluster_bbc_en", "cluster_cnews_zh")
 SEEDS = (0, 1, 2)
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import time
 from collections import Counter
@@ -34,10 +33,11 @@ from indexer.duplicates.kept import FILE_NAME
 from indexer.library import Library
 from indexer.settings import Settings
 from indexer.words import han_share
+from tests.benchmarks.material import evaluation_folder
 from tests.benchmarks.synthetic import DIMENSION, Synthetic
 from tests.fakes import FakeEncoder
 
-EVALUATION = Path(os.environ.get("LONGDOC_EVAL", Path(__file__).resolve().parents[3] / "shared" / "eval"))
+EVALUATION = evaluation_folder() or Path()
 SETS = ("dedup_iotdb_en_zh", "dedup_cornell_course_en")
 THRESHOLD = 0.5
 RIGHT = {

@@ -33,14 +33,14 @@ def test_groups_have_relations_figures_and_differences(longdoc: Longdoc, folder:
     assert pair["share_a_in_b"] > 0.95
     (differences,) = version["differences"]
     (difference,) = differences["shown"]
-    assert difference["facts"] == [{"kind": "number", "before": ["900"], "after": ["950"]}]
+    assert difference["facts"] == [{"kind": "number", "before": ["900 euro"], "after": ["950 euro"]}]
     assert "highest version number (2)" in version["keep"]["reason"]
     assert answer["documents"] == 3
 
 
 def test_people_read_what_differs(longdoc: Longdoc, folder: Path) -> None:
     outcome = longdoc("duplicates")
-    assert "number 900 -> 950" in outcome.out
+    assert "number 900 euro -> 950 euro" in outcome.out
     assert "keep 2" in outcome.out or "keep 1" in outcome.out
     assert "2 groups among 3 documents" in outcome.err
 

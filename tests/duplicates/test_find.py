@@ -67,7 +67,9 @@ def test_one_number_changed_makes_versions_and_never_the_same() -> None:
     assert group.relation is Relation.VERSION
     (difference,) = compare_in(collection, collection.document(a), collection.document(b)).differences
     assert difference.kind == "changed"
-    assert [(fact.kind, fact.before, fact.after) for fact in difference.facts] == [("number", ("1,200",), ("1,300",))]
+    assert [(fact.kind, fact.before, fact.after) for fact in difference.facts] == [
+        ("number", ("1,200 euro",), ("1,300 euro",))
+    ]
 
 
 @pytest.mark.parametrize("write", [prose, chinese_prose])

@@ -51,7 +51,7 @@ def test_a_library_is_searched_compared_and_reported(tmp_path: Path) -> None:
         report = find_duplicates(library)
         (group,) = report.groups
         assert group.relation is Relation.VERSION
-        assert [d.facts[0].after for d in compare(library, a, b).differences] == [("950",)]
+        assert [d.facts[0].after for d in compare(library, a, b).differences] == [("950 euro",)]
         write_csv(report, tmp_path / "report.csv")
     table = (tmp_path / "report.csv").read_text(encoding="utf-8-sig")
     assert "/files/合同.txt" in table
