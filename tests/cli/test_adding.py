@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from indexer.cli.adding import chosen_settings
 from indexer.datatypes import Status
+from indexer.settings import load_settings
 from tests.cli.conftest import Longdoc
 from tests.ingest.conftest import prose
 
@@ -226,3 +228,25 @@ def test_watch_follows_a_folder_until_it_is_told_to_stop(tmp_path: Path, folder:
     child.send_signal(signal.SIGINT)
     _, errors = child.communicate(timeout=30)
     assert (child.returncode, errors) == (0, "")
+
+
+def test_options_overrule_the_settings() -> None:
+    chosen = {"precision": "bfloat16", "threads": 3, "batch_tokens": 512, "memory": "1GB", "nice": False}
+    settings = chosen_settings(load_settings(), chosen)
+    assert (settings.precision, settings.threads, settings.batch_tokens) == ("bfloat16", 3, 512)
+    assert settings.memory == "1GB"
+    assert chosen_settings(load_settings(), {"nice": False}) == load_settings()
+
+
+def test_nice_keeps_a_core_free_and_goes_behind_others(
+    longdoc: Longdoc, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.cli.adding.os.sched_getaffinity", lambda _: {0, 1, 2, 3})
+    assert chosen_settings(load_settings(), {"nice": True}).threads == 3
+    assert chosen_settings(load_settings(), {"nice": True, "threads": 1}).threads == 1
+    monkeypatch.setattr("indexer.cli.adding.os.sched_getaffinity", lambda _: {0})
+    assert chosen_settings(load_settings(), {"nice": True}).threads == 1
+    lowered: list[int] = []
+    monkeypatch.setattr("indexer.cli.adding.os.nice", lowered.append)
+    assert longdoc("add", folder, "--nice").code == 0
+    assert lowered == [10]
