@@ -26,6 +26,14 @@ from indexer.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 
+BUSY = """
+import sys, time, types
+import indexer.ingest.encoding
+indexer.ingest.encoding.time = types.SimpleNamespace(perf_counter=time.thread_time)
+from indexer.cli import main
+sys.exit(main([*sys.argv[1:], "--threads", "1"]))
+"""
+
 
 @dataclass(frozen=True)
 class Added:
@@ -41,10 +49,14 @@ class Added:
     encode_seconds: float
 
 
-def add(folder: Path, *options: str, stub: bool = False) -> Added:
-    """Add a folder to a library that is thrown away. ``stub``: without a model, to see the pipeline alone."""
+def add(folder: Path, *options: str, stub: bool = False, busy: bool = False) -> Added:
+    """Add a folder to a library that is thrown away. ``stub``: without a model, to see the pipeline alone.
+
+    ``busy``: for a machine with other work, the encoder has one thread and its seconds are that thread's own, of the
+    processor.
+    """
     with tempfile.TemporaryDirectory() as place:
-        command = [sys.executable, "-c", STUB] if stub else [sys.executable, "-m", "indexer"]
+        command = [sys.executable, *(["-c", STUB] if stub else ["-c", BUSY] if busy else ["-m", "indexer"])]
         library, printed, logged = (Path(place) / name for name in ("library", "printed", "logged"))
         with printed.open("wb") as output, logged.open("wb") as errors:
             child = subprocess.Popen(

@@ -1,6 +1,6 @@
 """One document of growing length: seconds a token and memory must stay as they are.
 
-    python -m tests.benchmarks.length [--lengths CHARS ...] [--encoder minilm] [--stub] [--windows N]
+    python -m tests.benchmarks.length [--lengths CHARS ...] [--encoder minilm] [--stub] [--busy] [--windows N]
                                       [--reuse JSON] [--plot PNG] [--json FILE]
 
 Each length is added by `longdoc add` in a process of its own; those up to a hundred thousand characters three times,
@@ -9,7 +9,7 @@ model (350M, convolutions and attention, without a causal mask) with random weig
 configurations, up to --windows tokens, and our own encoding of as many tokens. Goals: seconds a token within 10 %, peak
 RSS of ten million characters at most 1.15 times that of a hundred thousand. --stub leaves the model out, to see the
 pipeline's own memory. --reuse takes what is not measured now from the JSON of an earlier run: the longest text takes
-some ten minutes.
+some ten minutes. --busy counts processor seconds of one thread, for a machine that others use at the same time.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ REPEATS = 3
 Row = dict[str, Any]
 
 
-def add_length(chars: int, encoder: str, *, stub: bool) -> Row:
+def add_length(chars: int, encoder: str, *, stub: bool, busy: bool) -> Row:
     """``add`` of one text. Milliseconds a token are those of encoding, without loading the model."""
     with tempfile.TemporaryDirectory() as place:
         (Path(place) / "long.txt").write_text(long_text(chars))
         runs = [
-            add(Path(place), "--encoder", encoder, stub=stub)
+            add(Path(place), "--encoder", encoder, stub=stub, busy=busy)
             for _ in range(REPEATS if chars <= REPEATED_UP_TO and not stub else 1)
         ]
     tokens = runs[0].report["tokens"]
@@ -193,6 +193,7 @@ def main() -> None:
     parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS[:4], help="in characters; none: not at all")
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--stub", action="store_true")
+    parser.add_argument("--busy", action="store_true")
     parser.add_argument("--windows", type=int, default=0, help="longest window of the other models, in tokens")
     parser.add_argument("--reuse", type=Path)
     parser.add_argument("--plot", type=Path)
@@ -201,7 +202,9 @@ def main() -> None:
     kept = json.loads(options.reuse.read_text()) if options.reuse else {"rows": [], "windows": {}}
     rows = {row["chars"]: row for row in kept["rows"]}
     for chars in options.lengths:
-        rows[chars] = {"encoder": options.encoder} | add_length(chars, options.encoder, stub=options.stub)
+        rows[chars] = {"encoder": options.encoder} | add_length(
+            chars, options.encoder, stub=options.stub, busy=options.busy
+        )
         print_rows([rows[chars]])
     ordered = [rows[chars] for chars in sorted(rows)]
     if ordered:
