@@ -100,7 +100,7 @@ def baseline_command(
     return ExitCode.SOME_FAILED if any(change.verdict == "worse" for change in changes) else ExitCode.DONE
 
 
-def _pieces(backgrounds: dict[str, str], *, size: int = 600, count: int = 128) -> list[str]:
+def _pieces(backgrounds: dict[str, str], *, size: int = 600, count: int = 48) -> list[str]:
     """Equal pieces from the beginning of each language's text."""
     pieces = [text[first : first + size] for text in backgrounds.values() for first in range(0, len(text), size)]
     return pieces[:: max(len(pieces) // count, 1)][:count]

@@ -17,12 +17,15 @@ from indexer.probe import (
     GROWTH_HEADER,
     Growth,
     GrowthOptions,
+    Measure,
     NeedleOptions,
+    NeedleReport,
     growth_csv,
     growth_json,
     growth_picture,
     growth_table,
     keep,
+    missed,
     needle_json,
     needle_picture,
     needle_table,
@@ -160,6 +163,7 @@ def _bounded(options: GrowthOptions, shortest: int, longest: int, memory: str, s
     "--depths", default="0,25,50,75,100", show_default=True, help="How deep to plant, in per cent, separated by commas."
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Another seed gives other facts and texts.")
+@click.option("--runs", type=click.IntRange(1), default=1, show_default=True, help="So many seeds, from --seed on.")
 @background_option
 @click.option("--png", "png_path", type=_Output, help="Draw the heat maps.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -169,9 +173,10 @@ def needle_command(
 ) -> ExitCode:
     """Hide facts in long texts and ask for each, in English and Chinese.
 
-    A fact counts as found when its chunk is among the first three; where a way of searching knows no chunks (one vector
-    a document, the first window of one), when its document is the first. The library is not touched: the texts go into
-    one of their own, which is thrown away.
+    Two things are counted, each of every way of searching that can have it: the fact's chunk is among the first three,
+    and the fact's document is the first. One vector for a whole text, or for its first window, knows no chunks. Where
+    there is less background than a text is long, it is repeated. The library is not touched: the texts go into one of
+    their own, which is thrown away.
     """
     options = _needle_options(**plan)
     encoder = load_encoder(context.settings.encoder, settings=context.settings)
@@ -185,16 +190,29 @@ def needle_command(
     if as_json:
         print_json(values)
     else:
-        header, *lines = needle_table(report)
-        print_table(header, lines)
+        _print_needles(report)
     return ExitCode.DONE
 
 
-def _needle_options(lengths: str, depths: str, seed: int) -> NeedleOptions:
+def _print_needles(report: NeedleReport) -> None:
+    sizes = ", ".join(f"{size:,} characters of {language}" for language, size in report.background.items())
+    click.echo(f"Background: {sizes}. {report.documents} texts are searched at a time.")
+    for measure in Measure:
+        click.echo("")
+        header, *lines = needle_table(report, measure)
+        print_table(header, lines)
+    if lost := missed(report, report.methods[0], Measure.CHUNK):
+        click.echo(f"\nNot among the first three by {report.methods[0]}:")
+        for one in lost:
+            rank = "not found" if one.chunk_rank is None else f"rank {one.chunk_rank}"
+            click.echo(f"  {one.language}, {one.length:,} characters, depth {one.depth:.0%}: {rank}")
+
+
+def _needle_options(lengths: str, depths: str, seed: int, runs: int) -> NeedleOptions:
     return NeedleOptions(
         tuple(_numbers(lengths, "--lengths", 200, 1_000_000)),
         tuple(depth / 100 for depth in _numbers(depths, "--depths", 0, 100)),
-        seed,
+        tuple(range(seed, seed + runs)),
     )
 
 

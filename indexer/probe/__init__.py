@@ -2,6 +2,7 @@
 
 from indexer.probe.growth import Curve, Exponent, Growth, GrowthOptions, fit_exponent, run_growth
 from indexer.probe.needle import (
+    Measure,
     NeedleOptions,
     NeedleReport,
     NeedleResult,
@@ -20,6 +21,7 @@ from indexer.probe.report import (
     kept,
     last_growth,
     last_needle,
+    missed,
     needle_json,
     needle_table,
 )
@@ -30,6 +32,7 @@ __all__ = [
     "Exponent",
     "Growth",
     "GrowthOptions",
+    "Measure",
     "NeedleOptions",
     "NeedleReport",
     "NeedleResult",
@@ -44,6 +47,7 @@ __all__ = [
     "last_growth",
     "last_needle",
     "library_texts",
+    "missed",
     "needle_json",
     "needle_picture",
     "needle_table",

@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +23,7 @@ from indexer.library import Library
 from indexer.machine import read_cores, read_processor
 from indexer.parse import ReadOptions
 from indexer.probe.haystack import background_text, make_haystacks
-from indexer.probe.needle import NeedleOptions, run_needle
+from indexer.probe.needle import Measure, NeedleOptions, run_needle
 from indexer.search import parse_query, rank
 from indexer.search.options import SearchOptions
 from indexer.settings import Settings
@@ -91,8 +91,11 @@ def run_baseline(
     announce("ingest and search")
     figures += _ingest_and_search(backgrounds, encoder, settings)
     announce("needles")
-    report = run_needle(backgrounds, encoder, settings, NeedleOptions((1000, 20_000), (0.0, 0.5, 1.0), _SEED))
-    figures += [Figure(f"needles, {method}", "share", (report.share(method),)) for method in report.methods[:3]]
+    report = run_needle(backgrounds, encoder, settings, NeedleOptions((1000, 20_000), (0.0, 0.5, 1.0), (_SEED,)))
+    figures += [
+        Figure(f"needles, {method}", "share", (report.share(method, Measure.CHUNK),))
+        for method in report.methods_with(Measure.CHUNK)
+    ]
     return Baseline(datetime.now(UTC).isoformat(timespec="seconds"), _machine(), _versions(), _commit(), tuple(figures))
 
 
@@ -129,7 +132,7 @@ def _ingest_and_search(backgrounds: dict[str, str], encoder: Encoder, settings: 
             folder.mkdir()
             for haystack in haystacks:
                 (folder / haystack.name).write_text(f"Run {repeat}.\n\n{haystack.text}", encoding="utf-8")
-            plain = Settings(library=Path(name) / "library", cache=settings.cache)
+            plain = replace(settings, library=Path(name) / "library")
             with Library.open(plain.library, plain, create=True, write=True, encoder=encoder) as library:
                 start = time.perf_counter()
                 add(library, [str(folder)], AddOptions(ReadOptions.from_settings(plain)))

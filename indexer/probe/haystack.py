@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from indexer.probe.facts import LANGUAGES, Fact, make_facts
 
 _BLOCK = 1500
+_LONGEST_BLOCK = 20_000
 _ROOM = 2000
 
 
@@ -54,8 +55,11 @@ def make_haystacks(
 
 
 def background_text(background: str, length: int, seed: str) -> str:
-    """``length`` characters in blocks of the background, in a seeded order, all of it used before any is repeated."""
-    blocks = split_blocks(background)
+    """``length`` characters in blocks of the background, in a seeded order, all of it used before any is repeated.
+
+    Long texts have longer blocks: what is repeated then has mostly the same chunks, which are encoded once.
+    """
+    blocks = split_blocks(background, min(max(_BLOCK, length // 50), _LONGEST_BLOCK))
     chooser = random.Random(seed)  # noqa: S311  # not for secrets: the same texts each time are the point
     pieces: list[str] = []
     have = 0
@@ -69,15 +73,15 @@ def background_text(background: str, length: int, seed: str) -> str:
     return "\n\n".join(pieces)[:length]
 
 
-def split_blocks(text: str) -> list[str]:
-    """Whole paragraphs put together to about 1,500 characters."""
+def split_blocks(text: str, wanted: int = _BLOCK) -> list[str]:
+    """Whole paragraphs put together to about so many characters."""
     blocks: list[str] = []
     current: list[str] = []
     size = 0
     for paragraph in filter(None, (part.strip() for part in text.split("\n"))):
         current.append(paragraph)
         size += len(paragraph)
-        if size >= _BLOCK:
+        if size >= wanted:
             blocks.append("\n".join(current))
             current, size = [], 0
     if current:

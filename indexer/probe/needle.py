@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from indexer.datatypes import Encoder, Matrix, Mode, Vector
 from indexer.errors import LongdocError
-from indexer.ingest import AddOptions, add
+from indexer.ingest import AddOptions, add, remove
 from indexer.library import Library
 from indexer.parse import ReadOptions, read
 from indexer.probe.haystack import Haystack, Needle, make_haystacks
@@ -30,11 +31,18 @@ _VECTOR_METHODS = ("one vector, mean", "one vector, max", "first window")
 
 @dataclass(frozen=True, slots=True)
 class NeedleOptions:
-    """What to plant: lengths in characters, depths from 0 to 1, and the seed of facts and texts."""
+    """What to plant: lengths in characters, depths from 0 to 1, and the seeds of facts and texts, a run for each."""
 
     lengths: tuple[int, ...] = (1_000, 10_000, 100_000)
     depths: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
-    seed: int = 1
+    seeds: tuple[int, ...] = (1,)
+
+
+class Measure(StrEnum):
+    """What is asked of a way of searching: the same of every way that can have it."""
+
+    CHUNK = "its chunk within the first 3"
+    DOCUMENT = "its document first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +56,16 @@ class NeedleResult:
     chunk_rank: int | None
     document_rank: int | None
 
-    @property
-    def found(self) -> bool:
-        """Whether a person would see it: its chunk among the first three, or its document first.
-
-        A way of searching that knows no chunks has only its texts to choose among, a few, so third would be chance.
-        """
-        if self.method in _VECTOR_METHODS:
+    def found(self, measure: Measure) -> bool:
+        """Whether the needle was found by that measure; texts are few, so a document has to be the first."""
+        if measure is Measure.DOCUMENT:
             return self.document_rank == 1
         return self.chunk_rank is not None and self.chunk_rank <= FOUND_WITHIN
 
 
 @dataclass(frozen=True, slots=True)
 class NeedleReport:
-    """Every needle under every method."""
+    """Every needle under every method; ``documents`` were searched at a time, ``background`` counts characters."""
 
     results: tuple[NeedleResult, ...]
     documents: int
@@ -71,6 +75,14 @@ class NeedleReport:
     def methods(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(result.method for result in self.results))
 
+    def methods_with(self, measure: Measure) -> tuple[str, ...]:
+        """The ways of searching that a measure can be taken of: one vector for a whole text knows no chunks."""
+        return tuple(one for one in self.methods if measure is Measure.DOCUMENT or one not in _VECTOR_METHODS)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(result.language for result in self.results))
+
     @property
     def lengths(self) -> tuple[int, ...]:
         return tuple(sorted({result.length for result in self.results}))
@@ -79,18 +91,34 @@ class NeedleReport:
     def depths(self) -> tuple[float, ...]:
         return tuple(sorted({result.depth for result in self.results}))
 
-    def share(self, method: str, length: int | None = None, depth: float | None = None) -> float:
-        """The share of needles that a method found, of one length or depth or of all."""
+    def share(
+        self,
+        method: str,
+        measure: Measure,
+        *,
+        length: int | None = None,
+        depth: float | None = None,
+        language: str | None = None,
+    ) -> float:
+        """The share of needles that a method found, of one length, depth or language or of all."""
         found = [
-            result.found
+            result.found(measure)
             for result in self.results
-            if result.method == method and length in (None, result.length) and depth in (None, result.depth)
+            if result.method == method
+            and length in (None, result.length)
+            and depth in (None, result.depth)
+            and language in (None, result.language)
         ]
         return sum(found) / len(found) if found else float("nan")
 
-    def grid(self, method: str) -> NDArray[np.float64]:
+    def grid(self, method: str, measure: Measure) -> NDArray[np.float64]:
         """Shares found, of shape (depths, lengths)."""
-        return np.array([[self.share(method, length, depth) for length in self.lengths] for depth in self.depths])
+        return np.array(
+            [
+                [self.share(method, measure, length=length, depth=depth) for length in self.lengths]
+                for depth in self.depths
+            ]
+        )
 
 
 def run_needle(
@@ -104,21 +132,30 @@ def run_needle(
 
     ``backgrounds`` are texts by language (en, zh). Raises LongdocError when none is long enough.
     """
-    haystacks = make_haystacks(backgrounds, options.lengths, options.depths, options.seed)
-    if not haystacks:
+    plans = [make_haystacks(backgrounds, options.lengths, options.depths, seed) for seed in options.seeds]
+    if not any(plans):
         raise LongdocError("There is too little text to hide facts in: add some documents first, or name a folder.")
+    results: list[NeedleResult] = []
     with TemporaryDirectory(prefix="longdoc-needle-") as name:
-        folder = Path(name) / "haystacks"
-        folder.mkdir()
-        for haystack in haystacks:
-            (folder / haystack.name).write_text(haystack.text, encoding="utf-8")
-        announce(f"reading and encoding {len(haystacks)} texts, {sum(len(h.text) for h in haystacks):,} characters")
-        plain = Settings(library=Path(name) / "library", cache=settings.cache)
+        plain = replace(settings, library=Path(name) / "library")
         with Library.open(plain.library, plain, create=True, write=True, encoder=encoder) as library:
-            add(library, [str(folder)], AddOptions(ReadOptions.from_settings(plain)))
-            announce("asking for every fact")
-            results = tuple(_ask_all(library, encoder, haystacks))
-    return NeedleReport(results, len(haystacks), {name: len(text) for name, text in backgrounds.items()})
+            for number, haystacks in enumerate(plans, start=1):
+                which = f" of run {number} of {len(plans)}" if len(plans) > 1 else ""
+                chars = sum(len(haystack.text) for haystack in haystacks)
+                announce(f"reading and encoding {len(haystacks)} texts{which}, {chars:,} characters")
+                folder = _write(haystacks, Path(name) / f"haystacks-{number}")
+                add(library, [str(folder)], AddOptions(ReadOptions.from_settings(plain)))
+                announce(f"asking for every fact{which}")
+                results += _ask_all(library, encoder, haystacks)
+                remove(library, [str(folder)])  # the embeddings stay: the next run's texts share most of them
+    return NeedleReport(tuple(results), len(plans[0]), {name: len(text) for name, text in backgrounds.items()})
+
+
+def _write(haystacks: Sequence[Haystack], folder: Path) -> Path:
+    folder.mkdir()
+    for haystack in haystacks:
+        (folder / haystack.name).write_text(haystack.text, encoding="utf-8")
+    return folder
 
 
 def read_backgrounds(texts: Iterator[str]) -> dict[str, str]:

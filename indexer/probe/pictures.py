@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexer.probe.growth import Growth
+from indexer.probe.needle import Measure, NeedleReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from indexer.probe.needle import NeedleReport
-
 _DPI = 130
+_COLUMNS = 3
 
 
 def growth_picture(growth: Growth) -> bytes:
@@ -44,21 +44,23 @@ def growth_picture(growth: Growth) -> bytes:
 
 
 def needle_picture(report: NeedleReport) -> bytes:
-    """The share of needles found, depth down and length across, one map for each way of searching; PNG."""
+    """The share of needles found, depth down and length across: a map for each way of searching and measure; PNG."""
     from matplotlib.figure import Figure
 
-    methods = report.methods
-    columns = min(3, len(methods))
-    rows = -(-len(methods) // columns)
-    figure = Figure(figsize=(4.2 * columns, 2.9 * rows + 0.5), layout="constrained")
-    for place, method in enumerate(methods, start=1):
-        axes = figure.add_subplot(rows, columns, place)
-        axes.imshow(report.grid(method), vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+    maps = [(measure, method) for measure in Measure for method in report.methods_with(measure)]
+    rows = -(-len(maps) // _COLUMNS)
+    figure = Figure(figsize=(3.6 * _COLUMNS, 2.6 * rows + 0.5), layout="constrained")
+    for place, (measure, method) in enumerate(maps, start=1):
+        axes = figure.add_subplot(rows, _COLUMNS, place)
+        grid = report.grid(method, measure)
+        axes.imshow(grid, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+        for (depth, length), share in np.ndenumerate(grid):
+            axes.text(length, depth, f"{share:.0%}", ha="center", va="center", fontsize=6)
         _tick(axes, [_short(length) for length in report.lengths], [f"{depth:.0%}" for depth in report.depths])
-        axes.set_title(method, fontsize=9)
-        axes.set_xlabel("characters", fontsize=8)
-        axes.set_ylabel("depth", fontsize=8)
-    figure.suptitle("Share of planted facts found (green: all, red: none)", fontsize=10)
+        axes.set_title(f"{method}: {measure.value}", fontsize=8)
+        axes.set_xlabel("characters", fontsize=7)
+        axes.set_ylabel("depth", fontsize=7)
+    figure.suptitle("Share of planted facts found", fontsize=10)
     return _png(figure)
 
 

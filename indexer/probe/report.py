@@ -11,7 +11,7 @@ from typing import Any
 
 from indexer.encode import Cost, CostTrial, Limits, Outcome
 from indexer.probe.growth import Curve, Exponent, Growth, GrowthOptions
-from indexer.probe.needle import FOUND_WITHIN, NeedleReport, NeedleResult
+from indexer.probe.needle import Measure, NeedleReport, NeedleResult
 from indexer.settings import Settings
 
 _COLUMNS = (
@@ -157,12 +157,14 @@ def _shown(exponent: Exponent | None) -> str:
 def needle_json(report: NeedleReport) -> dict[str, Any]:
     """Everything a needle run found, as JSON values."""
     return {
-        "found_within": FOUND_WITHIN,
         "documents": report.documents,
         "background": report.background,
         "lengths": list(report.lengths),
         "depths": list(report.depths),
-        "shares": {method: round(report.share(method), 4) for method in report.methods},
+        "shares": {
+            measure.value: {method: round(report.share(method, measure), 4) for method in report.methods_with(measure)}
+            for measure in Measure
+        },
         "results": [asdict(result) for result in report.results],
     }
 
@@ -173,13 +175,20 @@ def needle_from_json(values: dict[str, Any]) -> NeedleReport:
     return NeedleReport(results, values["documents"], values["background"])
 
 
-def needle_table(report: NeedleReport) -> list[list[str]]:
-    """A header and a line for each method: the share found by length, and in all."""
-    lines = [["METHOD", *(f"{length:,}" for length in report.lengths), "ALL"]]
-    for method in report.methods:
-        shares = [report.share(method, length) for length in report.lengths]
-        lines.append([method, *(f"{share:.0%}" for share in shares), f"{report.share(method):.0%}"])
+def needle_table(report: NeedleReport, measure: Measure) -> list[list[str]]:
+    """A header and a line for each method: the share found by length in characters, by language, and in all."""
+    languages = report.languages if len(report.languages) > 1 else ()
+    lines = [[measure.value.upper(), *(f"{length:,}" for length in report.lengths), *map(str.upper, languages), "ALL"]]
+    for method in report.methods_with(measure):
+        shares = [report.share(method, measure, length=length) for length in report.lengths]
+        shares += [report.share(method, measure, language=language) for language in languages]
+        lines.append([method, *(f"{share:.0%}" for share in (*shares, report.share(method, measure)))])
     return lines
+
+
+def missed(report: NeedleReport, method: str, measure: Measure) -> list[NeedleResult]:
+    """The needles that a method did not find by a measure."""
+    return [one for one in report.results if one.method == method and not one.found(measure)]
 
 
 def last_needle(settings: Settings) -> NeedleReport | None:
