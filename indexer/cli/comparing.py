@@ -11,10 +11,11 @@ import click
 from indexer.cli import Context
 from indexer.cli.haystack import SAMPLES, background_option, backgrounds_of
 from indexer.cli.output import ExitCode, print_json, print_table, say
-from indexer.encode import load_encoder
+from indexer.encode import LEAST_COSINE, load_encoder
+from indexer.errors import LongdocError
 from indexer.probe import keep, kept
-from indexer.probe.baseline import baseline_from_json, baseline_json, compare_baselines, run_baseline
-from indexer.probe.precision import compare_precisions
+from indexer.probe.baseline import Baseline, baseline_from_json, baseline_json, compare_baselines, run_baseline
+from indexer.probe.precision import PrecisionResult, compare_precisions
 
 
 @click.command("precision")
@@ -35,21 +36,24 @@ def precision_command(context: Context, folder: Path | None, background: Path | 
     if as_json:
         print_json({"encoder": context.settings.encoder, "results": [asdict(result) for result in results]})
         return ExitCode.DONE
-    rows = [
-        [
-            result.precision,
-            f"{result.tokens_per_second:,.0f}",
-            f"{result.loaded_mb:,.0f}",
-            f"{result.peak_mb:,.0f}",
-            f"{result.cosine_mean:.5f}",
-            f"{result.cosine_least:.5f}",
-            "-" if result.ndcg is None else f"{result.ndcg:.3f}",
-            result.reason,
-        ]
-        for result in results
-    ]
-    print_table(("PRECISION", "TOKENS/S", "MODEL MB", "PEAK MB", "COSINE", "LEAST", "NDCG@10", ""), rows)
+    header = ("PRECISION", "TOKENS/S", "MODEL MB", "PEAK ABOVE MB", "MEAN COSINE", "LEAST", "NDCG@10", "")
+    print_table(header, [_precision_line(result) for result in results])
     return ExitCode.DONE
+
+
+def _precision_line(result: PrecisionResult) -> list[str]:
+    if result.reason:
+        return [result.precision, *["-"] * 6, result.reason]
+    return [
+        result.precision,
+        f"{result.tokens_per_second:,.0f}",
+        f"{result.loaded_mb:,.0f}",
+        f"{result.peak_mb:,.0f}",
+        f"{result.cosine_mean:.5f}",
+        f"{result.cosine_least:.5f}",
+        "-" if result.ndcg is None else f"{result.ndcg:.3f}",
+        f"under {LEAST_COSINE}: not used unless you set it" if result.cosine_least < LEAST_COSINE else "",
+    ]
 
 
 @click.command("baseline")
@@ -78,26 +82,52 @@ def baseline_command(
     settings = context.settings
     texts = backgrounds_of(settings, background or (SAMPLES if SAMPLES.is_dir() else None))
     encoder = load_encoder(settings.encoder, settings=settings)
-    earlier = json.loads(other.read_text(encoding="utf-8")) if other else kept(settings, "baseline")
+    earlier = _earlier(context, other) if compare or other else None
     quiet = context.quiet or as_json
     baseline = run_baseline(texts, encoder, settings, lambda line: say(f"... {line}", quiet=quiet))
     values = baseline_json(baseline)
     say(f"Kept as {keep(settings, 'baseline', values)}.", quiet=quiet)
-    changes = []
-    if compare or other:
-        if earlier is None:
-            say("There is no earlier baseline on this machine to compare with; this one is kept for the next time.")
-        else:
-            changes = compare_baselines(baseline_from_json(earlier), baseline)
+    changes = compare_baselines(earlier, baseline) if earlier else []
     if as_json:
         print_json(values | {"changes": [asdict(change) for change in changes]})
-    elif changes:
-        rows = [[c.name, c.unit, f"{c.before:.4g}", f"{c.after:.4g}", c.verdict] for c in changes]
-        print_table(("FIGURE", "UNIT", "BEFORE", "NOW", ""), rows)
-    else:
+        return ExitCode.SOME_FAILED if any(change.verdict == "worse" for change in changes) else ExitCode.DONE
+    click.echo(_origin(baseline))
+    if earlier is None:
+        if compare:
+            say("There is no earlier baseline on this machine to compare with; this one is kept for the next time.")
         rows = [[one.name, one.unit, f"{one.median:.4g}", f"± {one.spread:.0%}"] for one in baseline.figures]
         print_table(("FIGURE", "UNIT", "MEDIAN", "SPREAD"), rows)
-    return ExitCode.SOME_FAILED if any(change.verdict == "worse" for change in changes) else ExitCode.DONE
+        return ExitCode.DONE
+    click.echo(f"Before: {_origin(earlier)}")
+    rows = [[c.name, c.unit, f"{c.before:.4g}", f"{c.after:.4g}", c.verdict] for c in changes]
+    print_table(("FIGURE", "UNIT", "BEFORE", "NOW", ""), rows)
+    worse = [change.name for change in changes if change.verdict == "worse"]
+    if not worse:
+        click.echo("Nothing became slower, larger or worse beyond the noise of both runs.")
+        return ExitCode.DONE
+    click.echo(f"Worse beyond the noise of both runs: {'; '.join(worse)}.")
+    if earlier.machine != baseline.machine:
+        click.echo("The earlier run was made on another machine, or on this one set up otherwise.")
+    return ExitCode.SOME_FAILED
+
+
+def _earlier(context: Context, other: Path | None) -> Baseline | None:
+    """The report to compare with; None when none was kept. Raises LongdocError for a file that is none."""
+    try:
+        values = json.loads(other.read_text(encoding="utf-8")) if other else kept(context.settings, "baseline")
+        return None if values is None else baseline_from_json(values)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        where = other or "The baseline that was kept"
+        raise LongdocError(f"{where} is no report of `longdoc probe baseline` that can be read.") from error
+
+
+def _origin(baseline: Baseline) -> str:
+    machine, versions = baseline.machine, baseline.versions
+    commit = f", commit {baseline.commit}" if baseline.commit else ""
+    return (
+        f"{baseline.measured[:16].replace('T', ' ')} UTC, {machine['processor']}, {machine['cores']} cores, "
+        f"{machine['memory']}, torch {versions['torch']}{commit}"
+    )
 
 
 def _pieces(backgrounds: dict[str, str], *, size: int = 600, count: int = 48) -> list[str]:

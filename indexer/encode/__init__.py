@@ -7,6 +7,7 @@ from indexer.encode.cost import PRECISIONS, Cost, CostTrial, Limits, Outcome, me
 from indexer.encode.folder import EncoderSpec
 from indexer.encode.load import describe_calibration, describe_encoder, load_encoder
 from indexer.encode.pace import Pace, measure_pace
+from indexer.encode.precision import LEAST_COSINE
 from indexer.encode.presets import PRESETS, SIZES, RopeScaling
 from indexer.encode.proof import Proof, prove
 from indexer.encode.tuning import Calibration, Trial
@@ -16,6 +17,7 @@ __all__ = [
     "Cost",
     "CostTrial",
     "EncoderSpec",
+    "LEAST_COSINE",
     "Limits",
     "Outcome",
     "PRECISIONS",
