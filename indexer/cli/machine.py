@@ -9,7 +9,16 @@ import click
 
 from indexer.cli import Context
 from indexer.cli.output import ExitCode, print_json, say
-from indexer.doctor import DocumentDiagnosis, Finding, Level, examine, examine_document, verdict
+from indexer.doctor import (
+    WHOLE_SECONDS,
+    DocumentDiagnosis,
+    Finding,
+    Level,
+    Listener,
+    examine,
+    examine_document,
+    verdict,
+)
 from indexer.doctor.report import worst
 
 _MARKS = {Level.OK: ("ok  ", "green"), Level.WARN: ("warn", "yellow"), Level.FAIL: ("FAIL", "red")}
@@ -18,9 +27,16 @@ _MARKS = {Level.OK: ("ok  ", "green"), Level.WARN: ("warn", "yellow"), Level.FAI
 @click.command("doctor")
 @click.argument("file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--no-proof", is_flag=True, help="Leave out the offline proof, which loads the encoder (some seconds).")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1),
+    default=WHOLE_SECONDS,
+    show_default=True,
+    help="With FILE: how long to encode the whole of it at most.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def doctor_command(context: Context, file: Path | None, no_proof: bool, as_json: bool) -> ExitCode:
+def doctor_command(context: Context, file: Path | None, no_proof: bool, seconds: float, as_json: bool) -> ExitCode:
     """Say what is right and wrong with this machine, or with one document.
 
     Each line is ok, warn or FAIL, with what to do. With FILE, that document is walked through every layer - input,
@@ -29,7 +45,7 @@ def doctor_command(context: Context, file: Path | None, no_proof: bool, as_json:
     The exit code is 3 when a line says FAIL.
     """
     if file is not None:
-        return _doctor_file(context, file, as_json=as_json)
+        return _doctor_file(context, file, seconds, as_json=as_json)
     findings = []
     for finding in examine(context.settings, prove=not no_proof):
         findings.append(finding)
@@ -43,20 +59,22 @@ def doctor_command(context: Context, file: Path | None, no_proof: bool, as_json:
     return ExitCode.SOME_FAILED if level is Level.FAIL else ExitCode.DONE
 
 
-def _doctor_file(context: Context, file: Path, *, as_json: bool) -> ExitCode:
+def _doctor_file(context: Context, file: Path, seconds: float, *, as_json: bool) -> ExitCode:
     from indexer.encode import load_encoder
 
     encoder = load_encoder(context.settings.encoder, settings=context.settings)
-    result = examine_document(
-        file, context.settings, encoder, lambda line: say(f"... {line}", quiet=context.quiet or as_json)
-    )
+    layers = [""]
+
+    def found(finding: Finding) -> None:
+        if not as_json:
+            _show(finding, layers[-1])
+            layers.append(finding.layer)
+
+    listener = Listener(lambda line: say(f"... {line}", quiet=context.quiet or as_json), found)
+    result = examine_document(file, context.settings, encoder, listener, seconds=seconds)
     if as_json:
         print_json(_document_json(result))
     else:
-        layer = ""
-        for finding in result.diagnosis.findings:
-            _show(finding, layer)
-            layer = finding.layer
         click.echo(f"\n{verdict(result)}")
     return ExitCode.SOME_FAILED if result.diagnosis.level is Level.FAIL else ExitCode.DONE
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from indexer.doctor.document import DocumentDiagnosis, Measured, examine_document, verdict
+from indexer.doctor.document import (
+    WHOLE_SECONDS,
+    DocumentDiagnosis,
+    Listener,
+    Measured,
+    examine_document,
+    verdict,
+)
 from indexer.doctor.engine import encoder_findings, proof_findings, versions_finding
 from indexer.doctor.keeping import examine_keeping
 from indexer.doctor.machine import examine_machine
@@ -18,7 +25,9 @@ __all__ = [
     "DocumentDiagnosis",
     "Finding",
     "Level",
+    "Listener",
     "Measured",
+    "WHOLE_SECONDS",
     "diagnose",
     "examine",
     "examine_document",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 from indexer.chunk import chunk_pages
-from indexer.datatypes import Chunk, Document, Encoder, Page
+from indexer.datatypes import Chunk, Document, Encoder
 from indexer.doctor.inputs import encoding_findings, raw_findings, read_findings
 from indexer.doctor.report import Diagnosis, Finding, Level, judge, worst
 from indexer.machine import Cores, memory_limit, read_cores
@@ -19,19 +19,22 @@ from indexer.parse import ReadOptions, read
 from indexer.settings import Settings
 
 SAMPLE_CHUNKS = 16
+WHOLE_SECONDS = 300.0
 _LONG_ENOUGH = 2.0  # seconds from which a pace says something
-Announce = Callable[[str], None]
+_TELL_SECONDS = 10.0
+_AHEAD = 256  # chunks given to the encoder at a time, so that a limit of time is kept
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What encoding some chunks took: seconds, tokens, and processor use in cores."""
+    """What encoding some chunks took: seconds, tokens, and processor use in cores; ``of`` so many chunks in all."""
 
     chunks: int
     tokens: int
     seconds: float
     cores: float
     peak_mb: float
+    of: int
 
     @property
     def tokens_per_second(self) -> float:
@@ -59,6 +62,14 @@ class DocumentDiagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told while a document is examined: of what is being done, and of every finding as soon as it is known."""
+
+    announce: Callable[[str], None] = lambda _line: None
+    found: Callable[[Finding], None] = lambda _finding: None
+
+
+@dataclass(frozen=True, slots=True)
 class _Read:
     document: Document
     chunks: list[Chunk]
@@ -67,39 +78,55 @@ class _Read:
 
 
 def examine_document(
-    path: Path, settings: Settings, encoder: Encoder, announce: Announce = lambda _line: None
+    path: Path,
+    settings: Settings,
+    encoder: Encoder,
+    listener: Listener = Listener(),  # noqa: B008  # frozen: one for all is as good as one for each
+    *,
+    seconds: float = WHOLE_SECONDS,
 ) -> DocumentDiagnosis:
-    """Walk one document through every layer; ``announce`` is told what is being done. Nothing is stored."""
-    announce("reading")
-    findings = list(raw_findings(path))
+    """Walk one document through every layer; nothing is stored. The whole is encoded for ``seconds`` at most."""
+    findings: list[Finding] = []
+
+    def note(some: Iterable[Finding]) -> None:
+        for finding in some:
+            findings.append(finding)
+            listener.found(finding)
+
+    listener.announce("reading")
+    note(raw_findings(path))
     result = _read(path, settings, encoder)
     if result.document.media_type.startswith("text/"):
-        findings += encoding_findings(path)
-    findings += read_findings(result.document, result.read_seconds)
-    findings += environment_findings(read_cores(), memory_limit())
-    findings += parameter_findings(settings, encoder, result.chunks, result.chunk_seconds)
+        note(encoding_findings(path))
+    note(read_findings(result.document, result.read_seconds))
+    note(environment_findings(read_cores(), memory_limit()))
+    note(parameter_findings(settings, encoder, result.chunks, result.chunk_seconds))
     sample = whole = None
-    if result.chunks:
-        announce(f"encoding a sample of {min(SAMPLE_CHUNKS, len(result.chunks))} chunks")
+    if chunks := result.chunks:
+        listener.announce(f"encoding a sample of {min(SAMPLE_CHUNKS, len(chunks))} chunks")
         encoder.encode_documents(["warming up"])
-        sample = measure(encoder, result.chunks[:SAMPLE_CHUNKS])
-        findings.append(model_finding("a sample", sample))
-        announce(f"encoding all {len(result.chunks)} chunks, about {_estimate(sample, result.chunks):.0f} seconds")
-        whole = measure(encoder, result.chunks)
-        findings.append(model_finding("the whole", whole, before=sample))
-    return DocumentDiagnosis(path, Diagnosis(tuple(findings)), result.document.chars, len(result.chunks), sample, whole)
+        sample = measure(encoder, _spread(chunks))
+        note([model_finding("a sample", sample)])
+        expected = sum(chunk.tokens for chunk in chunks) / max(sample.tokens_per_second, 1e-9)
+        listener.announce(f"encoding all {len(chunks):,} chunks, about {expected:.0f} seconds")
+        whole = measure(encoder, chunks, seconds, listener.announce)
+        note([model_finding("the whole", whole, before=sample)])
+    return DocumentDiagnosis(path, Diagnosis(tuple(findings)), result.document.chars, len(chunks), sample, whole)
+
+
+def _spread(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """A few chunks from all over the document."""
+    return list(chunks[:: max(1, len(chunks) // SAMPLE_CHUNKS)])[:SAMPLE_CHUNKS]
 
 
 def _read(path: Path, settings: Settings, encoder: Encoder) -> _Read:
     start = time.perf_counter()
-    pages: list[Page] = []
     with read(path, ReadOptions.from_settings(settings)) as reading:
-        pages.extend(reading)
+        pages = list(reading)
         document = reading.document
     read_done = time.perf_counter()
-    chunks = list(
-        chunk_pages(pages, encoder.count_tokens, chunk_tokens=settings.chunk_tokens, minimum=settings.chunk_minimum)
-    )
+    limit = min(settings.chunk_tokens, encoder.max_tokens)
+    chunks = list(chunk_pages(pages, encoder.count_tokens, chunk_tokens=limit, minimum=settings.chunk_minimum))
     return _Read(document, chunks, read_done - start, time.perf_counter() - read_done)
 
 
@@ -124,33 +151,55 @@ def parameter_findings(
     """Threads, batches, the window and how full the chunks are."""
     threads, batch = settings.threads or "auto", settings.batch_tokens or "auto"
     yield judge("parameters", "settings", f"threads {threads}, precision {settings.precision}, batch tokens {batch}")
-    longest = max((chunk.tokens for chunk in chunks), default=0)
-    mean = sum(chunk.tokens for chunk in chunks) / max(len(chunks), 1)
-    over = f"Set chunk_tokens to {encoder.max_tokens} or less." if longest > encoder.max_tokens else ""
-    words = f"{len(chunks)} of {settings.chunk_tokens} tokens at most (mean {mean:.0f}, longest {longest}), "
-    words += f"cut in {seconds:.2f} s, window {encoder.max_tokens}, no overlap"
-    yield judge("parameters", "chunks", words, fail=over)
+    wide = (
+        f"The encoder takes {encoder.max_tokens} tokens, so chunks are cut at that: set chunk_tokens to no more."
+        if settings.chunk_tokens > encoder.max_tokens
+        else ""
+    )
+    shared = f"share windows of {settings.window} tokens" if settings.window else "encoded one by one, no overlap"
+    words = f"limit {settings.chunk_tokens} tokens, the encoder takes {encoder.max_tokens}; {shared}"
+    yield judge("parameters", "window", words, warn=wide)
+    tokens = [chunk.tokens for chunk in chunks]
+    text = f"{len(tokens):,}, cut in {seconds:.2f} s"
+    if tokens:
+        text += f", {sum(tokens):,} tokens: mean {sum(tokens) / len(tokens):.0f}, longest {max(tokens)}"
+    yield judge("parameters", "chunks", text)
 
 
-def measure(encoder: Encoder, chunks: Sequence[Chunk]) -> Measured:
-    """Encode chunks and measure time, processor use and peak memory of this process."""
+def measure(
+    encoder: Encoder,
+    chunks: Sequence[Chunk],
+    limit: float = float("inf"),
+    announce: Callable[[str], None] = lambda _line: None,
+) -> Measured:
+    """Encode chunks, for ``limit`` seconds at most: time, processor use, and peak memory of this process."""
     process = psutil.Process()
     before, start = process.cpu_times(), time.perf_counter()
-    encoder.encode_documents([chunk.text for chunk in chunks])
-    seconds, after = time.perf_counter() - start, process.cpu_times()
+    done = tokens = 0
+    seconds, told = 0.0, 0.0
+    while done < len(chunks) and seconds < limit:
+        some = chunks[done : done + _AHEAD]
+        encoder.encode_documents([chunk.text for chunk in some])
+        done, tokens = done + len(some), tokens + sum(chunk.tokens for chunk in some)
+        seconds = time.perf_counter() - start
+        if seconds - told > _TELL_SECONDS and done < len(chunks):
+            told = seconds
+            announce(f"{done:,} of {len(chunks):,} chunks, about {seconds * (len(chunks) / done - 1):.0f} s to go")
+    after = process.cpu_times()
     used = after.user + after.system - before.user - before.system
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Measured(len(chunks), sum(chunk.tokens for chunk in chunks), seconds, used / max(seconds, 1e-9), peak)
-
-
-def _estimate(sample: Measured, chunks: Sequence[Chunk]) -> float:
-    return sum(chunk.tokens for chunk in chunks) / max(sample.tokens_per_second, 1e-9)
+    return Measured(done, tokens, seconds, used / max(seconds, 1e-9), peak, len(chunks))
 
 
 def model_finding(what: str, measured: Measured, *, before: Measured | None = None) -> Finding:
     """What encoding took; the whole slower than half the sample's pace is a sign of memory or heat."""
+    part = ""
+    if measured.chunks < measured.of:
+        rest = measured.seconds * measured.of / measured.chunks
+        part = f" of {measured.of:,} (stopped at the limit of time; all would take about {rest:.0f} s)"
     text = (
-        f"{measured.chunks} chunks in {measured.seconds:.2f} s, {measured.seconds / measured.chunks:.3f} s a chunk, "
+        f"{measured.chunks:,}{part} chunks in {measured.seconds:.2f} s, "
+        f"{measured.seconds / measured.chunks:.3f} s a chunk, "
         f"{measured.tokens_per_second:,.0f} tokens a second, {measured.cores:.1f} cores busy, "
         f"peak {measured.peak_mb:.0f} MB"
     )
@@ -174,4 +223,4 @@ def verdict(result: DocumentDiagnosis) -> str:
         if finding.layer == result.culprit
     )
     bad = "goes wrong" if worst(result.diagnosis.findings) is Level.FAIL else "deserves a look"
-    return f"It is the {result.culprit} that {bad}: {first.text}. {first.advice}"
+    return f"It is the {result.culprit} that {bad}: {first.name}, {first.text}. {first.advice}"

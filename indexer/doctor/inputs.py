@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from indexer.datatypes import Document
 from indexer.doctor.report import Finding, Level, judge
+from indexer.parse.encoding import file_encoding
 
 _ZERO_WIDTH = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -30,16 +32,17 @@ def raw_findings(path: Path) -> Iterator[Finding]:
 
 def encoding_findings(path: Path) -> Iterator[Finding]:
     """What the first megabytes of a text file show before anything is cleaned."""
+    encoding = file_encoding(path)
+    if encoding is None:
+        yield judge("input", "encoding", "none known to us", fail="These bytes are no text: is the file damaged?")
+        return
     with path.open("rb") as file:
         raw = file.read(_PEEK_BYTES)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if error.start < len(raw) - 4:  # what is broken at the very end was only cut by the peek
-            yield judge("input", "encoding", "not UTF-8; the reader finds the encoding by its content")
-            return
-        text = raw[: error.start].decode("utf-8-sig")
-    yield from text_findings(text)
+        cut = bool(file.read(1))
+    decoded = codecs.getincrementaldecoder(encoding)(errors="replace").decode(raw, final=not cut)
+    part = f", looked at in the first {_PEEK_BYTES >> 20} MB" if cut else ""
+    yield judge("input", "encoding", f"{encoding}{part}")
+    yield from text_findings(decoded)
 
 
 def text_findings(text: str) -> Iterator[Finding]:
@@ -51,10 +54,12 @@ def text_findings(text: str) -> Iterator[Finding]:
         if replaced > len(text) / 100
         else ""
     )
-    words = f"{hidden} invisible, {control} control, {replaced} replacement characters (the first two are cleaned away)"
+    words = f"{hidden:,} invisible, {control:,} control (cleaned away), {replaced:,} replacement characters (lost)"
+    words = words if hidden or control or replaced else "none"
     yield judge("input", "hidden characters", words, warn=bad)
     odd = len(_ODD_BREAK.findall(text))
-    yield judge("input", "line breaks", f"{text.count(chr(10))} usual, {odd} odd (read as line breaks all the same)")
+    words = f"{text.count(chr(10)):,} usual" + (f", {odd:,} odd, read as line breaks all the same" if odd else "")
+    yield judge("input", "line breaks", words)
     lines = text.splitlines() or [""]
     blank = sum(not line.strip() for line in lines)
     longest = max(map(len, lines))
@@ -62,7 +67,7 @@ def text_findings(text: str) -> Iterator[Finding]:
     yield judge(
         "input",
         "lines",
-        f"{len(lines)}, {blank / len(lines):.0%} of them blank, longest {longest:,} characters",
+        f"{len(lines):,}, {blank / len(lines):.0%} of them blank, longest {longest:,} characters",
         warn=long,
     )
 

@@ -25,7 +25,7 @@ def background(tmp_path: Path) -> Path:
 
 
 class Paces:
-    """Stands in for the processes that measure: bfloat16 is off by a little, int8 cannot be had; ``speed`` may change."""
+    """Stands in for the processes that measure: bfloat16 is off by a little, int8 cannot be had."""
 
     speed = 1000.0
 
@@ -64,9 +64,7 @@ def test_precisions_side_by_side(longdoc: Longdoc, background: Path, paces: Pace
     assert told["results"][0]["tokens_per_second"] == pytest.approx(1000)
 
 
-def test_a_baseline_is_kept_and_compared_with(
-    longdoc: Longdoc, background: Path, paces: Paces, tmp_path: Path
-) -> None:
+def test_a_baseline_is_kept_and_compared_with(longdoc: Longdoc, background: Path, paces: Paces, tmp_path: Path) -> None:
     command = ("probe", "baseline", "--background", background)
     first = longdoc(*command, "--compare")
     assert first.code == 0
