@@ -22,8 +22,10 @@ def head(document: StoredDocument) -> None:
     query = address.get("q")
     if query:
         back = links.link("← " + say("document.back"), links.address("search", {"q": query}), css="ld-back")
-        html(f'<p class="ld-where">{back}</p>')
-    html(f'<h1 class="ld-h1">{escaped(components.title(document))}</h1><p class="ld-where">{facts(document)}</p>')
+    html(
+        (f'<p class="ld-where ld-up">{back}</p>' if query else "")
+        + f'<h1 class="ld-h1">{escaped(components.title(document))}</h1><p class="ld-where">{facts(document)}</p>'
+    )
 
 
 def facts(document: StoredDocument) -> str:

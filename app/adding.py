@@ -36,7 +36,9 @@ def forms() -> None:
     with st.container(horizontal=True, key="upkeep"):
         if st.button(say("add.sync"), icon=":material/sync:", disabled=busy, help=say("add.sync_help")):
             work.start("sync", "--nice", "--wait")
-        if st.button(say("add.retry"), icon=":material/replay:", disabled=busy, help=say("add.retry_help")):
+        if services.unread_count() and st.button(
+            say("add.retry"), icon=":material/replay:", disabled=busy, help=say("add.retry_help")
+        ):
             work.start("sync", "--retry", "--nice", "--wait")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 import plotly.graph_objects as graphs
 import streamlit as st
@@ -13,7 +14,9 @@ from app.markup import escaped, plain
 from app.messages import engine
 from indexer import Clustering, MapPoint, StoredDocument
 
-_HEIGHT = 620
+_HEIGHT = 600
+_NAMED = 30
+"""Up to so many documents, each point carries its title."""
 _LISTED = 50
 
 
@@ -38,42 +41,72 @@ def show(clustering: Clustering) -> None:
 def figure(
     clustering: Clustering, points: Sequence[MapPoint], documents: Mapping[int, StoredDocument]
 ) -> graphs.Figure:
-    """The scatter plot. Plotly reads its texts as markup, so titles are escaped for it."""
+    """The scatter plot: of a few documents each with its title, of many each cluster with its label.
+
+    Plotly reads its texts as markup, so titles are escaped for it.
+    """
     drawn = graphs.Figure()
+    named = len(points) <= _NAMED
     names: list[tuple[int | None, str]] = [(cluster.id, cluster.label) for cluster in clustering.clusters]
     for number, name in [*names, (None, say("map.outliers"))]:
         members = [point for point in points if point.cluster == number]
         if not members:
             continue
+        titles = [components.title(documents[point.document]) for point in members]
         drawn.add_scatter(
             x=[point.x for point in members],
             y=[point.y for point in members],
-            mode="markers",
+            mode="markers+text" if named else "markers",
             name=_shown(name, 40),
             customdata=[[point.document] for point in members],
-            text=[_shown(components.title(documents[point.document]), 90) for point in members],
-            hovertemplate="%{text}<extra></extra>",
-            marker={"size": 11, "opacity": 0.85}
+            text=[_shown(title, 30) for title in titles] if named else None,
+            textposition=[_side(point, points) for point in members] if named else None,
+            textfont={"size": 12},
+            hovertext=[_shown(title, 90) for title in titles],
+            hovertemplate="%{hovertext}<extra></extra>",
+            cliponaxis=False,
+            marker={"size": 12 if named else 9, "opacity": 0.85}
             | ({"color": "#8a8a85", "symbol": "circle-open"} if number is None else {}),
         )
-        if number is not None:
-            middle = len(members) // 2
-            drawn.add_annotation(
-                x=sorted(point.x for point in members)[middle],
-                y=max(point.y for point in members),
-                text=f"<b>{_shown(name, 32)}</b>",
-                showarrow=False,
-                yshift=16,
-            )
+        if number is not None and not named:
+            _label(drawn, members, name)
+    across, along = ([getattr(point, axis) for point in points] for axis in "xy")
     drawn.update_layout(
         height=_HEIGHT,
-        margin={"l": 0, "r": 0, "t": 24, "b": 0},
-        legend={"orientation": "h", "y": -0.02},
+        margin={"l": 0, "r": 0, "t": 8, "b": 0},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "itemsizing": "constant"},
         dragmode="lasso",
-        xaxis={"visible": False},
-        yaxis={"visible": False, "scaleanchor": "x"},
+        xaxis={"visible": False, "range": _range(across, 0.12 if named else 0.05)},
+        yaxis={"visible": False, "range": _range(along, 0.08)},
     )
     return drawn
+
+
+def _side(point: MapPoint, points: Sequence[MapPoint]) -> str:
+    """On which side of a point its title stands: below where another point lies close above it."""
+    width, height = (abs(max(values) - min(values)) or 1.0 for values in ([p.x for p in points], [p.y for p in points]))
+    above = any(abs(p.x - point.x) < 0.2 * width and 0 < p.y - point.y < 0.08 * height for p in points)
+    return "bottom center" if above else "top center"
+
+
+def _label(drawn: graphs.Figure, members: Sequence[MapPoint], name: str) -> None:
+    """The cluster's label over the middle of its points, on a ground of its own that keeps it readable."""
+    drawn.add_annotation(
+        x=median(point.x for point in members),
+        y=median(point.y for point in members),
+        text=f"<b>{_shown(name, 32)}</b>",
+        showarrow=False,
+        bgcolor="rgba(253, 252, 249, 0.86)",
+        font={"color": "#23272b", "size": 12},
+        borderpad=3,
+    )
+
+
+def _range(values: Sequence[float], margin: float) -> list[float]:
+    """The values' range with a margin on both sides, so that no point or title is cut at the edge."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    room = max(high - low, 1e-6) * margin
+    return [low - room, high + room]
 
 
 def _shown(text: str, limit: int) -> str:

@@ -82,10 +82,13 @@ def problem(title: str, sentence: str) -> None:
         html(f'<h2 class="ld-problem" role="alert">{escaped(title)}</h2><p class="ld-lead">{escaped(sentence)}</p>')
 
 
-def library_is_empty() -> None:
-    """The empty state that teaches how documents get in."""
+def library_is_empty(*, here: bool = False) -> None:
+    """The empty state that teaches how documents get in; ``here`` is the page where they do."""
     with st.container(border=True):
         html(f'<h2>{escaped(say("empty.title"))}</h2><p class="ld-lead">{escaped(say("empty.lead"))}</p>')
+        if not here:
+            to = links.link(say("empty.open"), links.address("library", {}), css="ld-button")
+            html(f'<p class="ld-body">{escaped(say("empty.here"))}</p><p>{to}</p>')
         st.write(say("empty.how"))
         st.code("longdoc add ~/Documents", language="bash")
         st.write(say("empty.sync"))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import address, components, links, services
 from app.components import html, say
-from app.markup import escaped, marked, plain
+from app.markup import escaped, label, marked
 from app.messages import engine
 from app.services import FoundDuplicates
 from indexer import Comparison, Difference, Fact, Group, Span, StoredDocument
@@ -18,7 +18,7 @@ from indexer import Comparison, Difference, Fact, Group, Span, StoredDocument
 GROUPS_A_PAGE = 10
 _DIFFERENCES_SHOWN = 40
 _LONGEST_DIFF = 4000
-_WORD = re.compile(r"[㐀-鿿぀-ヿ]|\w+|[^\w\s]|\s+")
+_WORD = re.compile(r"[㐀-鿿぀-ヿ]|\d+(?:[.,:/-]\d+)*|\w+|[^\w\s]|\s+")
 
 
 def show(found: FoundDuplicates) -> None:
@@ -75,7 +75,7 @@ def _paths(document: StoredDocument) -> str:
 def _keep(group: Group, document_id: int) -> str:
     if len(group.documents) < 2 or document_id != group.keep:
         return ""
-    return f' · <span title="{escaped(engine(group.reason))}">{escaped(say("pairs.keep"))}</span>'
+    return f" · {escaped(say('pairs.keep', reason=engine(group.reason)))}"
 
 
 def _compare_buttons(group: Group) -> None:
@@ -83,15 +83,14 @@ def _compare_buttons(group: Group) -> None:
     pairs = sorted(group.pairs, key=lambda pair: -pair.similarity)[:6]
     with st.container(horizontal=True, key=f"compare_{group.id}"):
         for pair in pairs:
-            hint = (
-                f"{plain(names.get(pair.a, ''))[:40]} ↔ {plain(names.get(pair.b, ''))[:40]}" if len(pairs) > 1 else ""
-            )
+            first, second = (pair.b, pair.a) if pair.a == group.keep else (pair.a, pair.b)
+            both = {"a": label(names.get(first, ""), 32), "b": label(names.get(second, ""), 32)}
             if st.button(
-                say("pairs.compare") if not hint else say("pairs.compare_two", a=pair.a, b=pair.b),
+                say("pairs.compare") if len(pairs) == 1 else say("pairs.compare_two", **both),
                 key=f"pair_{pair.a}_{pair.b}",
                 icon=":material/compare_arrows:",
             ):
-                links.go(links.address("duplicates", {"a": pair.a, "b": pair.b}))
+                links.go(links.address("duplicates", {"a": first, "b": second}))
 
 
 def side_by_side(comparison: Comparison) -> None:

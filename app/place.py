@@ -54,7 +54,7 @@ def read(document: StoredDocument, found: SearchResult | None) -> Place | None:
     pages = services.pages(document.id)
     if not pages:
         return None
-    chunk = _chunk(document)
+    chunk = _chunk(document, found)
     marks = [span.shifted(hit.span.start) for hit in (found.hits if found else ()) for span in hit.highlights]
     return Place(document, pages, _position(pages, chunk), tuple(marks), chunk, services.file_of(document))
 
@@ -85,9 +85,13 @@ def _position(pages: Sequence[StoredPage], chunk: Span | None) -> int:
     return position_of(pages, chunk.start) if chunk else 0
 
 
-def _chunk(document: StoredDocument) -> Span | None:
+def _chunk(document: StoredDocument, found: SearchResult | None) -> Span | None:
+    """The chunk that the address names; where it names no place at all, the best match."""
     chunk_id = address.number("chunk")
-    return services.chunk_span(document.id, chunk_id) if chunk_id is not None else None
+    if chunk_id is not None:
+        return services.chunk_span(document.id, chunk_id)
+    named = address.number("page") is not None or address.number("at") is not None
+    return found.hits[0].span if found and found.hits and found.relevant and not named else None
 
 
 def _inside(span: Span, page: Span) -> Span | None:

@@ -17,6 +17,7 @@ from app.services import PAGE_SIZE, Question
 from indexer import Hit, SearchResult
 
 _CSV_COLUMNS = ("rank", "score", "document", "title", "paths", "page", "start", "end", "headings", "text")
+_NEWEST = 5
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
@@ -27,6 +28,16 @@ def welcome() -> None:
         f'<h1 class="ld-ask">{escaped(say("search.title"))}</h1>'
         f'<p class="ld-lead">{escaped(say("search.ready", count=f"{counts.documents:,}"))}</p>'
     )
+
+
+def newest() -> None:
+    """The documents that came in last: something to open before anything is asked."""
+    rows = "".join(
+        f"<li>{links.link(components.title(document), links.address('document', {'id': document.id}))}</li>"
+        for document in services.newest(_NEWEST)
+    )
+    if rows:
+        html(f'<h2 class="ld-quiet-h">{escaped(say("search.newest"))}</h2><ul class="ld-new">{rows}</ul>')
 
 
 def last_searches() -> None:

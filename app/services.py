@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -271,6 +271,17 @@ def documents() -> list[StoredDocument]:
     return sorted(library().store.documents(), key=lambda document: document.id, reverse=True)
 
 
+def newest(count: int) -> list[StoredDocument]:
+    """The searchable documents that came in last, the latest first."""
+    opened = library()
+    return _newest(str(opened.directory), opened.store.generation(), count)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _newest(directory: str, generation: int, count: int) -> list[StoredDocument]:
+    return [document for document in documents() if document.status.searchable][:count]
+
+
 def nothing_yet() -> bool:
     """Whether there is no library, or nothing in it."""
     try:
@@ -285,12 +296,11 @@ def remove_documents(document_ids: Sequence[int]) -> None:
         remove(opened, [str(document_id) for document_id in document_ids], wait=_PATIENCE)
 
 
-def set_tags(document_ids: Sequence[int], names: Sequence[str]) -> None:
-    """Give documents exactly these tags. Raises LibraryLockedError while another process writes."""
+def retag(document_ids: Sequence[int], *, added: Collection[str], removed: Collection[str]) -> None:
+    """Give documents tags and take others away. Raises LibraryLockedError while another process writes."""
     with _writing() as opened, opened.write_lock(_PATIENCE):
-        for one in map(opened.store.document, document_ids):
-            opened.store.untag([one.id], [tag for tag in one.tags if tag not in names])
-        opened.store.tag(document_ids, names)
+        opened.store.untag(document_ids, sorted(removed))
+        opened.store.tag(document_ids, sorted(added))
 
 
 def _writing() -> Library:
@@ -302,6 +312,12 @@ def _writing() -> Library:
 def runs() -> list[StoredRun]:
     """The last runs that changed the library, oldest first."""
     return library().store.runs()
+
+
+def unread_count() -> int:
+    """Of how many documents nothing or not all could be read."""
+    counted = {} if nothing_yet() else counts().by_status
+    return sum(count for status, count in counted.items() if status != "indexed")
 
 
 def unread() -> list[StoredDocument]:

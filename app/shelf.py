@@ -13,7 +13,7 @@ from app.markup import escaped, plain
 from app.messages import engine
 from indexer import LongdocError, StoredDocument
 
-_ROW, _HEADER, _MOST_ROWS = 36, 38, 16
+_ROW, _HEADER, _MOST_ROWS = 36, 36, 16
 
 
 def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
@@ -22,25 +22,25 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
     if not shown:
         components.note(say("library.none_match"))
         return []
-    columns = {
+    columns: dict[str, Sequence[object]] = {
         say("column.title"): [plain(components.title(document)) for document in shown],
         say("column.status"): [say(f"status.{document.status}") for document in shown],
         say("column.type"): [components.shown("type", document.media_type) for document in shown],
         say("column.language"): [components.shown("language", document.language) for document in shown],
+    }
+    seldom: dict[str, Sequence[object]] = {
         say("column.pages"): [document.page_count for document in shown],
-        say("column.coverage"): [
-            round(document.coverage * 100) if document.status.searchable else 0 for document in shown
-        ],
+        say("column.coverage"): _coverage(shown),
         say("column.date"): [(document.created or document.modified or "")[:10] for document in shown],
         say("column.tags"): [list(document.tags) for document in shown],
         say("column.reason"): [plain(engine(document.reason or "")) for document in shown],
     }
     event = st.dataframe(
-        columns,
+        columns | {name: values for name, values in seldom.items() if any(values)},
         key=f"shelf_{_mark(shown)}",
         hide_index=True,
         on_select="rerun",
-        selection_mode="multi-row",
+        selection_mode=["multi-row", "single-cell"],
         height=_HEADER + _ROW * min(len(shown), _MOST_ROWS) + 2,
         row_height=_ROW,
         placeholder="",
@@ -53,8 +53,17 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
             say("column.tags"): st.column_config.ListColumn(width="small"),
         },
     )
-    rows = event.selection.rows if hasattr(event, "selection") else []
-    return [shown[row] for row in rows if row < len(shown)]
+    chosen = event.selection if hasattr(event, "selection") else {"rows": [], "cells": []}
+    for row, column in chosen["cells"]:
+        if column == say("column.title") and row < len(shown):
+            links.go(links.address("document", {"id": shown[row].id}))
+    return [shown[row] for row in chosen["rows"] if row < len(shown)]
+
+
+def _coverage(shown: Sequence[StoredDocument]) -> list[int]:
+    """The part of each document that was read, in per cent; nothing when all were read as a whole."""
+    shares = [round(document.coverage * 100) if document.status.searchable else 0 for document in shown]
+    return [] if all(share == 100 for share in shares) else shares
 
 
 def _mark(shown: Sequence[StoredDocument]) -> str:
@@ -116,19 +125,20 @@ def actions(chosen: Sequence[StoredDocument]) -> None:
 
 
 def _tags(chosen: Sequence[StoredDocument]) -> None:
-    present = sorted({tag for document in chosen for tag in document.tags})
-    known = sorted({*services.facets().tags, *present})
+    shared = sorted(set.intersection(*(set(document.tags) for document in chosen)))
+    known = sorted(services.facets().tags)
     wanted = st.multiselect(
         say("library.tags_of"),
         known,
-        default=present,
+        default=shared,
         accept_new_options=True,
         key=f"tags_{chosen[0].id}_{len(chosen)}",
         placeholder=say("library.tags_new"),
     )
     if st.button(say("library.tags_save"), type="primary"):
-        names = [name for name in dict.fromkeys(tag.strip()[:60] for tag in wanted) if name]
-        _attempt(lambda: services.set_tags([document.id for document in chosen], names))
+        names = {name for tag in wanted if (name := tag.strip()[:60])}
+        ids = [document.id for document in chosen]
+        _attempt(lambda: services.retag(ids, added=names - set(shared), removed=set(shared) - names))
 
 
 def _dialog(title: str, chosen: Sequence[StoredDocument]) -> None:

@@ -17,7 +17,7 @@ def show() -> None:
     except LibraryNotFoundError:
         documents = []
     if not documents:
-        components.library_is_empty()
+        components.library_is_empty(here=True)
         return
     shelf.actions(shelf.table(documents))
 

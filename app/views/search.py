@@ -15,6 +15,7 @@ def show() -> None:
     question, order = search_form.show()
     if not question.asked:
         results.last_searches()
+        results.newest()
         return
     recent.note(question.text)
     found = services.ask(question)

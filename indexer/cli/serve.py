@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,6 +26,22 @@ from indexer.settings import passwords_path
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8501
 _START_SECONDS = 60
+_NO_TLS = """Without TLS whoever is on the network can read passwords and documents on their way. Either give longdoc a
+certificate (--certificate server.pem --key server-key.pem), or keep it on this machine and let a proxy with TLS pass on
+HTTP and WebSockets (longdoc ui --password --name docs.example.org; then, in Caddy: reverse_proxy 127.0.0.1:8501)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked of `longdoc ui`; ``demand`` is a password even on this machine's own address."""
+
+    host: str = LOOPBACK
+    port: int | None = None
+    demand: bool = False
+    oidc: bool = False
+    names: tuple[str, ...] = ()
+    certificate: Path | None = None
+    key: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +75,7 @@ class Serving:
 @click.option("--key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="TLS private key (PEM).")
 @click.option("--set-password", "role", type=click.Choice([role.value for role in Role]), help="Set a role's password.")
 @click.pass_obj
-def ui_command(context: Context, /, role: str | None, **options: object) -> ExitCode:
+def ui_command(context: Context, /, role: str | None, **asked: Any) -> ExitCode:
     """Serve the search, reading and library pages on http://127.0.0.1:8501.
 
     Without --host only this machine can connect, and no password is asked. With --host (or --password, for use behind
@@ -67,8 +84,7 @@ def ui_command(context: Context, /, role: str | None, **options: object) -> Exit
     """
     if role is not None:
         return _set_password(Role(role))
-    serving = _serving(**options)  # type: ignore[arg-type]  # click has checked each option's type
-    return _serve(serving, context)
+    return _serve(_serving(Request(**asked)), context)
 
 
 def _set_password(role: Role) -> ExitCode:
@@ -80,18 +96,10 @@ def _set_password(role: Role) -> ExitCode:
     return ExitCode.DONE
 
 
-def _serving(
-    *,
-    port: int | None,
-    host: str,
-    demand: bool,
-    oidc: bool,
-    names: tuple[str, ...],
-    certificate: Path | None,
-    key: Path | None,
-) -> Serving:
-    local = host in (LOOPBACK, "localhost", "::1")
-    access = "oidc" if oidc else "local" if local and not demand else "password"
+def _serving(asked: Request) -> Serving:
+    """Where to listen and whom to let in. Raises SettingsError where that cannot be had or is not safe."""
+    local = asked.host in (LOOPBACK, "localhost", "::1")
+    access = "oidc" if asked.oidc else "local" if local and not asked.demand else "password"
     if access == "password" and not load_passwords(passwords_path()):
         raise SettingsError(
             "Beyond this machine longdoc asks for a password, and none is set. "
@@ -99,16 +107,17 @@ def _serving(
         )
     if access == "oidc":
         _check_oidc()
-    if (certificate is None) != (key is None):
+    if (asked.certificate is None) != (asked.key is None):
         raise SettingsError("TLS needs both --certificate and --key.")
-    hosts = names or (() if local else ("*",) if host in ("0.0.0.0", "::") else (host,))
-    return Serving(host, _free_port(host, port), access, tuple(hosts), certificate, key)
+    hosts = asked.names or (() if local else ("*",) if asked.host in ("0.0.0.0", "::") else (asked.host,))
+    port = _free_port(asked.host, asked.port)
+    return Serving(asked.host, port, access, tuple(hosts), asked.certificate, asked.key)
 
 
 def _check_oidc() -> None:
     secrets = Path.home() / ".streamlit" / "secrets.toml"
     if importlib.util.find_spec("authlib") is None:
-        raise SettingsError("Signing in through OpenID Connect needs Authlib: run `pip install Authlib`.")
+        raise SettingsError("Signing in through OpenID Connect needs Authlib: run `pip install 'longdoc[oidc]'`.")
     if not secrets.exists() or "[auth" not in secrets.read_text(encoding="utf-8", errors="replace"):
         raise SettingsError(f"Signing in through OpenID Connect is set up in {secrets}, in a section [auth].")
 
@@ -162,6 +171,11 @@ def _server_script() -> Path:
     return Path(found.origin).with_name("server.py")
 
 
+def tls_advice(serving: Serving) -> str:
+    """What to do about a server that others reach without TLS; nothing where it is not needed."""
+    return "" if serving.host in (LOOPBACK, "localhost", "::1") or serving.certificate else _NO_TLS
+
+
 def _serve(serving: Serving, context: Context) -> ExitCode:
     environment = os.environ | {
         "LONGDOC_LIBRARY": str(context.library_path.resolve()),
@@ -178,6 +192,8 @@ def _serve(serving: Serving, context: Context) -> ExitCode:
     try:
         if _answers(serving, process):
             say(f"longdoc is at {serving.url} (stop it with Ctrl+C).", quiet=context.quiet)
+            if advice := tls_advice(serving):
+                say(advice, quiet=context.quiet)
         code = process.wait()
     except KeyboardInterrupt:
         process.terminate()

@@ -79,14 +79,22 @@ def keep_result(library: Path, verb: str, printed: str) -> None:
     (folder / "result").write_text(printed)
 
 
-@contextmanager
-def served(home: Path, *options: str) -> Iterator[str]:
-    """Run `longdoc ui` and give its address; it is stopped with all it started."""
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def served(
+    home: Path, *options: str, port: int | None = None, environs: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Run `longdoc ui` and give its address; it is stopped with all it started."""
+    port = port or free_port()
     command = [sys.executable, "-m", "indexer", "--library", str(home / "library"), "ui", "--port", str(port), *options]
-    process = subprocess.Popen(command, env=environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    environs = environs or environment(home)
+    process = subprocess.Popen(command, env=environs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         _await(f"http://127.0.0.1:{port}/_stcore/health", process)
         yield f"http://127.0.0.1:{port}"

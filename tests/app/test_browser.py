@@ -11,8 +11,21 @@ from urllib.parse import quote_plus
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect, sync_playwright
 
-from tests.app.browsing import CHROMIUM, FLAGS, PATIENCE, Seen, longdoc, opened, served, settled, tiny_pdf
+from tests.app.browsing import (
+    CHROMIUM,
+    FLAGS,
+    PATIENCE,
+    Seen,
+    environment,
+    free_port,
+    longdoc,
+    opened,
+    served,
+    settled,
+    tiny_pdf,
+)
 from tests.app.conftest import HOSTILE
+from tests.app.provider import CLIENT, SECRET, provider
 
 pytestmark = [
     pytest.mark.slow,
@@ -289,3 +302,30 @@ def test_with_a_password_nobody_comes_in_without_it(home, browser, seen):
         page.get_by_role("link", name="Sign out").click()
         expect(page).to_have_url(re.compile("/login"))
         context.close()
+
+
+@pytest.mark.parametrize(("mail", "editor"), [("anna@example.org", True), ("ben@example.org", False)])
+def test_people_sign_in_through_openid_connect_and_only_those_named_may_edit(home, browser, seen, mail, editor):
+    port = free_port()
+    with provider(mail) as known:
+        (home / ".streamlit").mkdir(exist_ok=True)
+        (home / ".streamlit" / "secrets.toml").write_text(
+            f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\ncookie_secret = "{"x" * 40}"\n'
+            f'client_id = "{CLIENT}"\nclient_secret = "{SECRET}"\n'
+            f'server_metadata_url = "{known.url}/.well-known/openid-configuration"\n'
+        )
+        environs = environment(home) | {"LONGDOC_UI_EDITORS": "Anna@example.org, chris@example.org"}
+        with served(home, "--oidc", port=port, environs=environs) as address:
+            context = browser.new_context(locale="en-GB")
+            page = opened(context, seen, f"{address}/library")
+            expect(page.get_by_role("heading", name="Sign in to search this library.")).to_be_visible()
+            expect(page.get_by_role("region", name=re.compile("^Documents with their status"))).to_have_count(0)
+            page.get_by_role("button", name="Sign in").click()
+            page.wait_for_url(lambda url: url.startswith(address) and "callback" not in url)
+            expect(page.get_by_role("heading", name="What are you looking for?")).to_be_visible()
+            page.goto(f"{address}/library")
+            page.get_by_role("region", name=re.compile("^Documents with their status")).wait_for()
+            settled(page)
+            expect(page.get_by_text("Add documents")).to_have_count(int(editor))
+            context.close()
+        assert known.asked[0]["client_id"] == CLIENT

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_core_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.app.browsing import ARTEFACTS, CHROMIUM, FLAGS, ROOT, Seen, keep_result, longdoc, opened, served
@@ -96,7 +96,7 @@ def test_a_page_is_accessible_and_fits_in_light_and_dark_wide_and_narrow(shelf, 
 
 def serious(page: Page) -> list[str]:
     """What axe finds serious on a page, a line for each place."""
-    found = Axe().run(page)["violations"]
+    found = Axe().run(page).response["violations"]
     return [
         f"{violation['id']} ({violation['help']}): {node['target']} {node['html'][:160]}"
         for violation in found

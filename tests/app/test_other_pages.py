@@ -8,9 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from app import access, chart, jobs, pairs, services, work
+from app.texts import TEXTS
 from indexer import AddOptions, Library, ReadOptions, Role, add, find_duplicates
 from indexer.cli import longdoc
 from indexer.library import writer_lock
+from indexer.parse.registry import known_formats
 from tests.app.browsing import keep_result
 from tests.app.conftest import html_of
 from tests.fakes import FakeEncoder
@@ -89,11 +91,17 @@ def test_removing_takes_documents_out_and_leaves_the_files(library, shelf):
     assert (shelf / "pump.txt").exists()
 
 
-def test_tags_are_set_exactly(library):
-    number = number_of(library, "pump.txt")
-    services.set_tags([number], ["manual", "2025"])
-    services.set_tags([number], ["manual", "checked"])
-    assert set(library.store.document(number).tags) == {"manual", "checked"}
+def test_tags_are_given_and_taken_and_the_others_stay(library):
+    pump, supply = number_of(library, "pump.txt"), number_of(library, "supply.md")
+    services.retag([pump], added={"manual", "2025"}, removed=())
+    services.retag([pump, supply], added={"checked"}, removed={"2025"})
+    assert set(library.store.document(pump).tags) == {"manual", "checked"}
+    assert set(library.store.document(supply).tags) == {"checked"}
+
+
+def test_every_type_that_can_be_read_has_a_name(library):
+    named = {f"type.{found.media_type}" for found in known_formats()}
+    assert named <= set(TEXTS)
 
 
 def test_a_locked_library_is_said_and_nothing_is_changed(library, monkeypatch):
@@ -239,17 +247,3 @@ def test_health_shows_the_last_probes(open_page, library, monkeypatch):
     page = html_of(open_page("health"))
     assert 'src="data:image/png;base64,YSBwaWN0dXJl"' in page
     assert "longdoc probe needle" not in page
-
-
-def test_an_answer_is_remembered_until_the_library_changes(library, shelf, tmp_path):
-    def titles():
-        return {hit.document.display_title for hit in services.ask(services.Question("walrus")).hits}
-
-    assert "walrus" not in titles()
-    assert "text/csv" not in services.facets().types
-    (shelf / "walrus.txt").write_text("Walrus\n\nThe walrus swims.\n")
-    (shelf / "table.csv").write_text("animal,count\nwalrus,3\n")
-    with Library.open(library.directory, library.settings, write=True, encoder=FakeEncoder()) as opened:
-        add(opened, [str(shelf)], AddOptions(ReadOptions(sandbox=False)))
-    assert "walrus" in titles()
-    assert "text/csv" in services.facets().types

@@ -1,6 +1,8 @@
 import socket
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +52,14 @@ def test_beyond_this_machine_it_refuses_to_start_without_a_password(started, cap
     assert started == []
 
 
+def test_where_others_connect_it_says_how_to_have_tls():
+    serving = serve.Serving("0.0.0.0", 8501, "password", ("*",), None, None)
+    assert "--certificate" in serve.tls_advice(serving)
+    assert "reverse_proxy 127.0.0.1:8501" in serve.tls_advice(serving)
+    assert serve.tls_advice(replace(serving, host="127.0.0.1")) == ""
+    assert serve.tls_advice(replace(serving, certificate=Path("x"), key=Path("y"))) == ""
+
+
 def test_with_a_password_set_it_demands_it(started, monkeypatch, capsys):
     monkeypatch.setenv("LONGDOC_NEW_PASSWORD", "a long password")
     assert main(["ui", "--set-password", "editor"]) == 0
@@ -81,7 +91,7 @@ def test_openid_connect_is_refused_until_it_is_set_up(started, monkeypatch, tmp_
     monkeypatch.setenv("HOME", str(tmp_path))
     assert main(["ui", "--oidc"]) == 1
     said = capsys.readouterr().err
-    assert "pip install Authlib" in said or "section [auth]" in said
+    assert "longdoc[oidc]" in said or "section [auth]" in said
     assert started == []
 
 

@@ -1,0 +1,178 @@
+"""What a person waits for in the browser: the first page, a search, many people at once, work going on behind it.
+
+    python -m tests.benchmarks.browser [--chunks 100000] [--folder DIR] [--sessions 20]
+
+`longdoc ui` with the real encoder, on a library of that many chunks made for the purpose (see the benchmark `query`),
+is opened in Debian's Chromium on the same machine. Four things are measured: ten sessions that open a server just
+started; a first page in a fresh browser session once the server is warm; searches typed one after the other until
+their hits are drawn; and many sessions that search at once while the sample documents are read into the same library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+
+from app import jobs
+from indexer.encode import load_encoder
+from indexer.library import Library
+from indexer.settings import load_settings
+from tests.app.browsing import CHROMIUM, FLAGS, ROOT, served
+from tests.benchmarks.query import Texts, fill
+
+PATIENCE = 120_000
+BOX = "input[aria-label='Search your documents']"
+DRAWN = """(text) => new URL(location).searchParams.get('q') === text
+  && document.querySelector('.ld-title:not(.old), .st-key-reading h2:not(.ld-title)')
+  && document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"""
+TROUBLE = ".ld-problem, [data-testid=stException], [data-testid=stConnectionStatus]"
+
+
+def prepare(home: Path, chunks: int) -> None:
+    """Make the library, unless an earlier run has."""
+    if (home / "filled").exists():
+        return
+    settings = load_settings()
+    encoder = load_encoder(settings.encoder, settings=settings)
+    settings = replace(settings, library=home / "library")
+    with Library.open(settings.library, settings, create=True, write=True, encoder=encoder) as library:
+        fill(library, chunks)
+    (home / "filled").touch()
+
+
+def environment(home: Path) -> dict[str, str]:
+    """This person's caches with their converted encoder; settings and allowed folders of the benchmark's own."""
+    own = {"LONGDOC_CONFIG": str(home / "config.toml"), "LONGDOC_UI_ROOTS": str(ROOT), "PYTHONPATH": str(ROOT)}
+    return dict(os.environ) | own
+
+
+class Visitor:
+    """One session in a browser window of its own, and what went wrong in it."""
+
+    def __init__(self, context: BrowserContext, page: Page) -> None:
+        self.context, self.page = context, page
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+
+    @classmethod
+    async def come(cls, browser: Browser) -> Visitor:
+        """A fresh session that has cached nothing."""
+        context = await browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
+        context.set_default_timeout(PATIENCE)
+        return cls(context, await context.new_page())
+
+    async def open(self, url: str) -> float:
+        """Seconds until the search box can be seen."""
+        started = time.perf_counter()
+        await self.page.goto(url, wait_until="commit")
+        await self.page.wait_for_selector(BOX)
+        return time.perf_counter() - started
+
+    async def painted(self) -> float:
+        """Seconds until the browser painted the first content, by its own clock."""
+        script = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1"
+        return float(await self.page.evaluate(script)) / 1000
+
+    async def search(self, text: str) -> float:
+        """Seconds from Enter until the hits of this search stand on the page."""
+        await self.page.fill(BOX, text)
+        await self.page.evaluate("document.querySelectorAll('.ld-title').forEach((one) => one.classList.add('old'))")
+        started = time.perf_counter()
+        await self.page.press(BOX, "Enter")
+        await self.page.wait_for_function(DRAWN, arg=text, polling=20)
+        return time.perf_counter() - started
+
+    async def trouble(self) -> list[str]:
+        """What the page and its console say went wrong."""
+        return [*self.errors, *await self.page.locator(TROUBLE).all_inner_texts()]
+
+
+def line(name: str, seconds: Sequence[float]) -> str:
+    """A row of the table that is printed."""
+    p50, p95, worst = (float(np.percentile(seconds, percent)) for percent in (50, 95, 100))
+    return f"{name:<58}{len(seconds):>5}{p50:>8.2f}{p95:>8.2f}{worst:>8.2f}"
+
+
+async def several(browser: Browser, url: str, count: int, stack: AsyncExitStack) -> tuple[list[Visitor], list[float]]:
+    """Let sessions come at the same moment."""
+    visitors = [await Visitor.come(browser) for _ in range(count)]
+    for visitor in visitors:
+        stack.push_async_callback(visitor.context.close)
+    return visitors, list(await asyncio.gather(*(visitor.open(url) for visitor in visitors)))
+
+
+async def measure(url: str, home: Path, arguments: argparse.Namespace) -> int:
+    """Print the rows; returns how many errors the sessions met."""
+    texts = Texts(7)
+    found: list[str] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        async with AsyncExitStack() as stack:
+            visitors, opened = await several(browser, url, 10, stack)
+            print(line("ten sessions at once on a server just started", opened))
+            found += [error for visitor in visitors for error in await visitor.trouble()]
+        async with AsyncExitStack() as stack:
+            painted, shown = [], []
+            for _ in range(8):
+                (visitor,), took = await several(browser, url, 1, stack)
+                painted.append(await visitor.painted())
+                shown += took
+            print(line("first paint, server warm", painted))
+            print(line("search box there, server warm", shown))
+            took = [await visitor.search(texts.query()) for _ in range(arguments.searches + 1)][1:]
+            print(line(f"search until its hits are drawn, {arguments.chunks:,} chunks", took))
+        async with AsyncExitStack() as stack:
+            visitors, _ = await several(browser, url, arguments.sessions, stack)
+            job = jobs.start((home / "library").resolve(), ["add", str(ROOT / "data" / "samples")])
+            rounds, begun = [], time.perf_counter()
+            while jobs.running(home / "library") or not rounds:
+                rounds += await asyncio.gather(*(visitor.search(texts.query()) for visitor in visitors))
+                if time.perf_counter() - begun > arguments.seconds:
+                    jobs.stop(home / "library", job)
+                    break
+            print(line(f"search in {arguments.sessions} sessions at once while documents are read", rounds))
+            found += [error for visitor in visitors for error in await visitor.trouble()]
+        await browser.close()
+    print(f"errors in all sessions: {len(found)}")
+    for error in found[:10]:
+        print("   ", re.sub(r"\s+", " ", error)[:200], file=sys.stderr)
+    return len(found)
+
+
+def main() -> int:
+    """Make the library where it is missing, serve it, and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--searches", type=int, default=30)
+    parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long the sessions search at most")
+    parser.add_argument("--folder", type=Path, help="where the library is kept for the next run")
+    parser.add_argument("--prepare", action="store_true", help="only make the library")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        home = (arguments.folder or Path(temporary)).resolve()
+        home.mkdir(parents=True, exist_ok=True)
+        prepare(home, arguments.chunks)
+        if arguments.prepare:
+            return 0
+        os.environ["LONGDOC_CONFIG"] = str(home / "config.toml")
+        print(f"{'':<58}{'n':>5}{'p50 s':>8}{'p95 s':>8}{'worst':>8}")
+        with served(home, environs=environment(home)) as url:
+            return min(asyncio.run(measure(url, home, arguments)), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
