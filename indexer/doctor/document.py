@@ -124,6 +124,7 @@ def _read(path: Path, settings: Settings, encoder: Encoder) -> _Read:
     with read(path, ReadOptions.from_settings(settings)) as reading:
         pages = list(reading)
         document = reading.document
+    encoder.count_tokens(["warming up"])
     read_done = time.perf_counter()
     limit = min(settings.chunk_tokens, encoder.max_tokens)
     chunks = list(chunk_pages(pages, encoder.count_tokens, chunk_tokens=limit, minimum=settings.chunk_minimum))
