@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import components, intake, services, work
+from app import components, intake, reports, services, work
 from app.components import say
 from app.messages import engine
 from indexer import LongdocError, readable_suffixes
@@ -36,7 +36,7 @@ def forms() -> None:
     with st.container(horizontal=True, key="upkeep"):
         if st.button(say("add.sync"), icon=":material/sync:", disabled=busy, help=say("add.sync_help")):
             work.start("sync", "--nice", "--wait")
-        if services.unread_count() and st.button(
+        if reports.unread_count() and st.button(
             say("add.retry"), icon=":material/replay:", disabled=busy, help=say("add.retry_help")
         ):
             work.start("sync", "--retry", "--nice", "--wait")

@@ -12,7 +12,7 @@ from app import address, components, links, services
 from app.components import html, say
 from app.markup import escaped, label, marked
 from app.messages import engine
-from app.services import FoundDuplicates
+from app.reports import FoundDuplicates
 from indexer import Comparison, Difference, Fact, Group, Span, StoredDocument
 
 GROUPS_A_PAGE = 10
@@ -23,28 +23,27 @@ _WORD = re.compile(r"[㐀-鿿぀-ヿ]|\d+(?:[.,:/-]\d+)*|\w+|[^\w\s]|\s+")
 
 def show(found: FoundDuplicates) -> None:
     """What was compared, the groups a page at a time, and the texts that stand in many documents."""
-    report = found.report
     if found.stale:
         components.warning(say("pairs.stale"))
     components.note(
         say(
             "pairs.compared",
-            count=f"{report.compared:,}",
-            groups=len(report.groups),
+            count=f"{found.compared:,}",
+            groups=len(found.groups),
             when=components.moment(found.started),
         )
     )
-    if not report.groups:
+    if not found.groups:
         components.lead(say("pairs.none"))
-    pages = max(-(-len(report.groups) // GROUPS_A_PAGE), 1)
+    pages = max(-(-len(found.groups) // GROUPS_A_PAGE), 1)
     page = min(max(address.number("p", 1) or 1, 1), pages)
-    for group in report.groups[(page - 1) * GROUPS_A_PAGE : page * GROUPS_A_PAGE]:
+    for group in found.groups[(page - 1) * GROUPS_A_PAGE : page * GROUPS_A_PAGE]:
         _group(group)
     if pages > 1:
         components.pager(page, pages)
-    if report.boilerplate:
+    if found.boilerplate:
         with st.expander(say("pairs.boilerplate")):
-            for one in report.boilerplate:
+            for one in found.boilerplate:
                 html(
                     f'<p class="ld-where">{escaped(say("pairs.in_documents", count=one.documents))}</p>'
                     f'<p class="ld-text ld-small">{escaped(one.text[:400].strip())}</p>'
@@ -132,7 +131,8 @@ def _row(comparison: Comparison, difference: Difference) -> str:
             f'<div role="cell" class="{css}"><p class="ld-text ld-small">{marked(text, spans)}</p>{place}</div>'
         )
     facts = "".join(f'<span class="ld-fact">{escaped(_fact(fact))}</span>' for fact in difference.facts)
-    kind = escaped(say(f"difference.{difference.kind}"))
+    name = say(f"difference.{difference.kind}")
+    kind = escaped(name if difference.times == 1 else say("difference.times", kind=name, count=difference.times))
     return (
         f'<div class="ld-diff-kind" role="row"><div role="cell">{kind} {facts}</div></div>'
         f'<div class="ld-diff-row" role="row">{"".join(cells)}</div>'

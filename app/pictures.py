@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import streamlit as st
 
-from app import address, components, services
+from app import address, components
 from app.components import html, say
 from app.markup import escaped
 from app.place import Place
@@ -45,7 +46,7 @@ def show(place: Place) -> None:
 @st.cache_resource(show_spinner=False, max_entries=48)
 def page_image(path: Path, changed: int, number: int, scale: float) -> str:
     """A page as a data address of a PNG; kept, since people turn pages back and forth."""
-    return services.data_address(render_page(path, number, scale))
+    return data_address(render_page(path, number, scale))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2000)
@@ -63,3 +64,8 @@ def _box(rectangle: Rectangle, css: str) -> str:
     left, top = rectangle.left * 100, rectangle.top * 100
     width, height = (rectangle.right - rectangle.left) * 100, (rectangle.bottom - rectangle.top) * 100
     return f'<div class="{css}" style="left:{left:.2f}%;top:{top:.2f}%;width:{width:.2f}%;height:{height:.2f}%"></div>'
+
+
+def data_address(png: bytes) -> str:
+    """A PNG as an address that holds the picture itself."""
+    return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"

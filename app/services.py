@@ -6,47 +6,28 @@ is one of them wherever an answer changes with the library.
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from app import jobs
 from indexer import (
-    Boilerplate,
-    Clustering,
-    Comparison,
     Counts,
-    DuplicateReport,
-    Finding,
-    Group,
     Grouping,
     Heading,
     Library,
     LibraryNotFoundError,
     Mode,
-    Pair,
-    Relation,
     SearchOptions,
     SearchResult,
     Settings,
     Span,
     StoredDocument,
     StoredPage,
-    StoredRun,
-    compare,
-    diagnose,
-    growth_picture,
-    last_growth,
-    last_needle,
-    load_clusters,
     load_settings,
     more_like,
-    needle_picture,
     remove,
     search_library,
 )
@@ -114,13 +95,22 @@ def counts() -> Counts:
 
 
 def ask(question: Question, k: int = MOST_DOCUMENTS) -> SearchResult:
-    """The answer to a question, best first; remembered until the library changes, so that turning pages is free."""
+    """The answer to a question, best first; remembered until the library changes, so that turning pages is free.
+
+    Tags and clusters change without a new generation of the library: a search among them is made each time.
+    """
     opened = library()
+    if any(name.startswith(("tag=", "cluster=")) for name in question.where):
+        return _answer(question, k)
     return _ask(str(opened.directory), opened.store.generation(), question, k)
 
 
 @st.cache_resource(show_spinner=False, max_entries=128, ttl=900)
 def _ask(directory: str, generation: int, question: Question, k: int) -> SearchResult:
+    return _answer(question, k)
+
+
+def _answer(question: Question, k: int) -> SearchResult:
     options = SearchOptions(k=k, mode=question.mode, where=question.where, more=question.more, less=question.less)
     if question.like_chunk is not None:
         return more_like(library(), chunk_id=question.like_chunk, options=options)
@@ -143,26 +133,18 @@ class Facets:
 def facets() -> Facets:
     """The filters that make sense for this library."""
     opened = library()
-    return _facets(str(opened.directory), opened.store.generation())
+    store = opened.store
+    types, languages = _kinds(str(opened.directory), store.generation())
+    statuses = {status: count for status, count in store.counts().by_status.items() if count}
+    return Facets(types, languages, store.tags(), statuses, [source.path for source in store.sources()])
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _facets(directory: str, generation: int) -> Facets:
-    store = library().store
-    types: Counter[str] = Counter()
-    languages: Counter[str] = Counter()
-    statuses: Counter[str] = Counter()
-    for document in store.documents():
-        types[document.media_type] += 1
-        languages[document.language] += 1
-        statuses[document.status.value] += 1
-    return Facets(
-        dict(types.most_common()),
-        dict(languages.most_common()),
-        store.tags(),
-        dict(statuses.most_common()),
-        [source.path for source in store.sources()],
-    )
+def _kinds(directory: str, generation: int) -> tuple[dict[str, int], dict[str, int]]:
+    documents = list(library().store.documents())
+    types = Counter(document.media_type for document in documents)
+    languages = Counter(document.language for document in documents)
+    return dict(types.most_common()), dict(languages.most_common())
 
 
 def document(document_id: int) -> StoredDocument:
@@ -213,59 +195,6 @@ def similar(document_id: int, k: int = 5) -> SearchResult:
     return ask(Question(like_document=document_id), k)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDuplicates:
-    """What the last comparison of all documents found, when it was made, and whether the library has changed since."""
-
-    report: DuplicateReport
-    started: str
-    stale: bool
-
-
-def duplicates() -> FoundDuplicates | None:
-    """What the last comparison found; None when there never was one. Documents that are gone since are left out."""
-    opened = library()
-    found = jobs.result(opened.directory, "duplicates")
-    if found is None:
-        return None
-    job, printed = found
-    generation = opened.store.generation()
-    report = _duplicates(str(opened.directory), generation, job.id, printed)
-    return FoundDuplicates(report, job.started, printed.get("generation") != generation)
-
-
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _duplicates(directory: str, generation: int, job: str, _printed: Mapping[str, Any]) -> DuplicateReport:
-    return as_report(_printed, {document.id: document for document in documents()})
-
-
-def as_report(printed: Mapping[str, Any], known: Mapping[int, StoredDocument]) -> DuplicateReport:
-    """The report that `longdoc duplicates --json` printed, for the documents that are still known."""
-    groups = []
-    for one in printed["groups"]:
-        members = tuple(known[document["id"]] for document in one["documents"] if document["id"] in known)
-        pairs = tuple(_pair(pair) for pair in one["pairs"] if pair["a"] in known and pair["b"] in known)
-        if pairs or (len(members) == 1 and len(members[0].paths) > 1):
-            keep = one["keep"]
-            groups.append(
-                Group(one["id"], Relation(one["relation"]), members, pairs, one["through"], keep["id"], keep["reason"])
-            )
-    boilerplate = tuple(Boilerplate(**text) for text in printed["boilerplate"])
-    return DuplicateReport(
-        tuple(groups), boilerplate, printed["documents"], printed["compared_pairs"], printed["seconds"]
-    )
-
-
-def _pair(printed: Mapping[str, Any]) -> Pair:
-    shares = (printed["similarity"], printed["share_a_in_b"], printed["share_b_in_a"], printed["in_order"])
-    return Pair(printed["a"], printed["b"], Relation(printed["relation"]), *shares, printed["shared_chunks"])
-
-
-def compared(a: int, b: int) -> Comparison:
-    """Two documents compared. Raises DocumentNotFoundError."""
-    return compare(library(), a, b)
-
-
 def documents() -> list[StoredDocument]:
     """Every document, the latest first."""
     return sorted(library().store.documents(), key=lambda document: document.id, reverse=True)
@@ -307,52 +236,3 @@ def _writing() -> Library:
     """The library opened for writing, for the length of one change."""
     chosen = settings()
     return Library.open(chosen.library, chosen, write=True)
-
-
-def runs() -> list[StoredRun]:
-    """The last runs that changed the library, oldest first."""
-    return library().store.runs()
-
-
-def unread_count() -> int:
-    """Of how many documents nothing or not all could be read."""
-    counted = {} if nothing_yet() else counts().by_status
-    return sum(count for status, count in counted.items() if status != "indexed")
-
-
-def unread() -> list[StoredDocument]:
-    """The documents of which nothing could be read, the latest first."""
-    return [document for document in documents() if not document.status.searchable]
-
-
-@st.cache_resource(show_spinner=False, ttl=120)
-def doctor() -> tuple[Finding, ...]:
-    """What the doctor says of this machine, without the proof that takes long."""
-    return diagnose(settings(), prove=False).findings
-
-
-def growth_shown() -> str | None:
-    """The curves of the last `longdoc probe growth` on this machine as a data address; None without one."""
-    growth = last_growth(settings())
-    return _picture("growth", repr(growth), lambda: growth_picture(growth)) if growth and growth.costs else None
-
-
-def needle_shown() -> str | None:
-    """The maps of the last `longdoc probe needle` on this machine as a data address; None without one."""
-    needle = last_needle(settings())
-    return _picture("needle", repr(needle), lambda: needle_picture(needle)) if needle and needle.results else None
-
-
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _picture(kind: str, measured: str, _draw: Callable[[], bytes]) -> str:
-    return data_address(_draw())
-
-
-def data_address(png: bytes) -> str:
-    """A PNG as an address that holds the picture itself."""
-    return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
-
-
-def clusters() -> Clustering | None:
-    """The clusters as they were made last; None when they never were."""
-    return load_clusters(library())

@@ -283,6 +283,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "difference.added": ("Added", "新增"),
     "difference.removed": ("Removed", "删去"),
     "difference.changed": ("Changed", "改动"),
+    "difference.times": ("{kind}, {count} times", "{kind}，共 {count} 处"),
     "difference.moved": ("Moved", "移动"),
     "difference.renumbered": ("Renumbered", "重新编号"),
     # the map
@@ -382,6 +383,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "type.application/vnd.openxmlformats-officedocument.presentationml.presentation": ("PowerPoint", "PowerPoint"),
     "type.application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("Excel", "Excel"),
     "type.application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("Word", "Word"),
+    "type.application/x-ole-storage": ("Office, locked", "加密的 Office"),
     "type.application/x-tar": ("Archive", "压缩包"),
     "type.application/x-tex": ("LaTeX", "LaTeX"),
     "type.application/xhtml+xml": ("Web page", "网页"),

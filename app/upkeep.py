@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import access, components, jobs, links, services, work
+from app import access, components, jobs, links, reports, services, work
 from app.components import say
 from app.jobs import Job, State
 from app.markup import escaped
@@ -71,7 +71,7 @@ def problems() -> None:
     """What went wrong last: jobs that could not go on, and documents that could not be read."""
     failed = [job for job in jobs.jobs(services.settings().library) if job.state is State.FAILED and job.message]
     rows = [(escaped(components.moment(job.started)), escaped(engine(job.message))) for job in failed[:5]]
-    for document in services.unread()[:_PROBLEMS_SHOWN]:
+    for document in reports.unread()[:_PROBLEMS_SHOWN]:
         name = links.link(components.title(document), links.address("document", {"id": document.id}))
         reason = engine(document.reason) if document.reason else say(f"status.{document.status}")
         rows.append((name, escaped(reason)))
@@ -112,7 +112,7 @@ def sources() -> None:
 
 def measured() -> None:
     """The pictures of what the last probes on this machine measured."""
-    shown = (("health.growth", services.growth_shown()), ("health.needle", services.needle_shown()))
+    shown = (("health.growth", reports.growth_shown()), ("health.needle", reports.needle_shown()))
     for key, picture in shown:
         body = (
             f'<img class="ld-plot" src="{picture}" alt="{escaped(say(key))}">'
@@ -125,7 +125,7 @@ def measured() -> None:
 def machine() -> None:
     """What the doctor finds on this machine, the worst first."""
     with st.spinner(say("health.looking")):
-        findings = services.doctor()
+        findings = reports.doctor()
     order = ("fail", "warn", "ok")
     rows = "".join(
         f'<li class="ld-{one.level}"><span class="ld-level">{escaped(say(f"level.{one.level}"))}</span>'

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import address, components, pairs, services, work
+from app import address, components, pairs, reports, services, work
 from app.components import html, say
 from app.markup import escaped
 
@@ -14,11 +14,11 @@ def show() -> None:
         return
     first, second = address.number("a"), address.number("b")
     if first is not None and second is not None:
-        pairs.side_by_side(services.compared(first, second))
+        pairs.side_by_side(reports.compared(first, second))
         return
     html(f'<h1 class="ld-h1">{escaped(say("nav.duplicates"))}</h1>')
     work.panel("duplicates")
-    found = services.duplicates()
+    found = reports.duplicates()
     if found is not None:
         pairs.show(found)
     else:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import components, services, upkeep, work
+from app import components, reports, services, upkeep, work
 from app.components import html, say
 from app.markup import escaped
 
@@ -18,7 +18,7 @@ def show() -> None:
     work.panel("verify")
     left, right = st.columns(2, gap="large")
     with left:
-        upkeep.throughput(services.runs())
+        upkeep.throughput(reports.runs())
         upkeep.statuses()
         upkeep.problems()
         upkeep.verify()

@@ -1,6 +1,6 @@
 """The map page: what the collection is about."""
 
-from app import chart, components, services, work
+from app import chart, components, reports, services, work
 from app.components import html, say
 from app.markup import escaped
 
@@ -12,7 +12,7 @@ def show() -> None:
         return
     html(f'<h1 class="ld-h1">{escaped(say("nav.map"))}</h1>')
     work.panel("clusters")
-    clustering = services.clusters()
+    clustering = reports.clusters()
     if clustering is None:
         components.lead(say("map.none"))
     else:

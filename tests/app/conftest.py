@@ -29,7 +29,7 @@ def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LONGDOC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("LONGDOC_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setattr("indexer.encode.load_encoder", lambda *_, **__: FakeEncoder())
-    monkeypatch.setattr("app.services.diagnose", lambda *_, **__: DIAGNOSIS)
+    monkeypatch.setattr("app.reports.diagnose", lambda *_, **__: DIAGNOSIS)
     st.cache_resource.clear()
     recent._searches.clear()
 

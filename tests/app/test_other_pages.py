@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from app import access, chart, jobs, pairs, services, work
+from app import access, chart, jobs, pairs, reports, services, work
 from app.texts import TEXTS
 from indexer import AddOptions, Library, ReadOptions, Role, add, find_duplicates
 from indexer.cli import longdoc
@@ -159,13 +159,13 @@ def test_what_the_verb_prints_is_the_report_without_what_is_gone(library, shelf,
     (shelf / "supply-2.md").write_text((shelf / "supply.md").read_text().replace("thirty", "twenty"))
     with Library.open(library.directory, library.settings, write=True, encoder=FakeEncoder()) as opened:
         add(opened, [str(shelf)], AddOptions(ReadOptions(sandbox=False)))
-    printed = json.loads(printed_by("duplicates"))
+    printed = json.loads(printed_by("duplicates"))["groups"]
     known = {document.id: document for document in library.store.documents()}
-    (group,) = services.as_report(printed, known).groups
+    (group,) = reports.groups_of(printed, known)
     (found,) = find_duplicates(library).groups
-    assert group == replace(found, pairs=tuple(replace(pair, matches=()) for pair in found.pairs))
+    assert group == replace(found, pairs=tuple(replace(pair, matches=(), sections=()) for pair in found.pairs))
     del known[group.documents[0].id]
-    assert services.as_report(printed, known).groups == ()
+    assert reports.groups_of(printed, known) == ()
 
 
 def test_two_documents_are_compared(open_page, library):
@@ -242,8 +242,8 @@ def test_health_shows_the_last_probes(open_page, library, monkeypatch):
     page = html_of(open_page("health"))
     assert "longdoc probe growth" in page
     assert "longdoc probe needle" in page
-    monkeypatch.setattr(services, "last_needle", lambda settings: SimpleNamespace(results=(1,)))
-    monkeypatch.setattr(services, "needle_picture", lambda needle: b"a picture")
+    monkeypatch.setattr(reports, "last_needle", lambda settings: SimpleNamespace(results=(1,)))
+    monkeypatch.setattr(reports, "needle_picture", lambda needle: b"a picture")
     page = html_of(open_page("health"))
     assert 'src="data:image/png;base64,YSBwaWN0dXJl"' in page
     assert "longdoc probe needle" not in page

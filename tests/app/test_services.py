@@ -76,3 +76,12 @@ def test_an_answer_is_remembered_until_the_library_changes(library, shelf):
         add(opened, [str(shelf)], AddOptions(ReadOptions(sandbox=False)))
     assert "walrus" in titles()
     assert "text/csv" in services.facets().types
+
+
+def test_what_is_tagged_is_found_by_its_tag_at_once(library):
+    question = services.Question("valve", where=("tag=checked",))
+    assert services.ask(question).hits == ()
+    chosen = services.ask(services.Question("valve")).hits[0].document.id
+    services.retag([chosen], added={"checked"}, removed=())
+    assert [hit.document.id for hit in services.ask(question).hits] == [chosen]
+    assert services.facets().tags == {"checked": 1}
