@@ -29,7 +29,8 @@ SHOWN = [
 ]  # fmt: skip
 """The modules whose sentences the pages show: reasons, warnings, findings and errors on the way of a page or a job."""
 NOT_SENTENCES = re.compile(
-    r"(?s).*(?:[A-Z]{5,} |docx, xlsx|\\[sdwb]| \| |[（。]|gz, bz2|png, jpg|the extra|script style|address article|area base"
+    r"(?s).*(?:docx, xlsx"
+    r"|[A-Z]{5,} |\\[sdwb]| \| |[（。]|gz, bz2|png, jpg|the extra|script style|address article|area base"
     r"|untitled|Callable| [=>] \?|VACUUM|SQLite format|snapshot|%s|decode to UTF-8|text that is not UTF).*"
 )
 """SQL, patterns, samples and notes to programmers."""

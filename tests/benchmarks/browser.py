@@ -121,8 +121,8 @@ async def measure(url: str, home: Path, arguments: argparse.Namespace) -> int:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         async with AsyncExitStack() as stack:
-            visitors, opened = await several(browser, url, 10, stack)
-            print(line("ten sessions at once on a server just started", opened))
+            visitors, opened = await several(browser, url, arguments.arrivals, stack)
+            print(line(f"{arguments.arrivals} sessions at once on a server just started", opened))
             found += [error for visitor in visitors for error in await visitor.trouble()]
         async with AsyncExitStack() as stack:
             painted, shown = [], []
@@ -158,6 +158,7 @@ def main() -> int:
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--searches", type=int, default=30)
     parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--arrivals", type=int, default=10, help="how many sessions open the server just started")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the sessions search at most")
     parser.add_argument("--folder", type=Path, help="where the library is kept for the next run")
     parser.add_argument("--prepare", action="store_true", help="only make the library")
