@@ -73,6 +73,11 @@ def terms(text: str, wanted: Callable[[str], object] | None = None) -> list[Term
     ]
 
 
+def has_terms(text: str) -> bool:
+    """Whether a text has any term at all."""
+    return _RUN.search(fold(text)) is not None
+
+
 def query_terms(text: str) -> list[str]:
     """The distinct terms a query asks for: without stopwords, unless it has nothing else."""
     found = list(dict.fromkeys(_query_terms(fold(text))))

@@ -8,7 +8,6 @@ document in another language has none of the words says nothing: it is given the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,12 @@ from indexer.datatypes import Ids
 from indexer.lexical import term_expression
 from indexer.library import Library
 from indexer.search.fusion import Scores
+from indexer.search.owners import owners_of
 
-_COMMON = 20_000
-"""Chunks with a term above which it is passed over: it tells little and costs much."""
+_COMMON = 5_000
+"""Chunks with a term above which it is passed over: most long documents have it, and counting them costs much."""
 
 _DOCUMENTS_TO_TRUST = 24
-
-_owners: WeakKeyDictionary[Library, tuple[int, Ids, Ids]] = WeakKeyDictionary()
 
 
 def coverage(library: Library, terms: Sequence[str], language: str, chunks: Ids, documents: Ids) -> Scores:
@@ -34,11 +32,12 @@ def coverage(library: Library, terms: Sequence[str], language: str, chunks: Ids,
     covered = np.zeros(len(wanted), dtype=np.float64)
     whole = 0.0
     every = library.store.counts().documents
+    owners = owners_of(library)
     for term in terms:
         found = library.store.lexical_ids(term_expression(term), _COMMON)
         if len(found) >= _COMMON:
             continue
-        having = np.unique(_owners_of(library, found))
+        having = np.unique(owners.of(found))
         weight = float(np.log(1 + (every - len(having) + 0.5) / (len(having) + 0.5)))
         whole += weight
         covered[np.isin(wanted, having)] += weight
@@ -58,18 +57,3 @@ def _fair(shares: NDArray[np.float64], same_language: NDArray[np.bool_]) -> NDAr
 def _speaks(library: Library, language: str, chunks: Ids) -> NDArray[np.bool_]:
     """Which chunks are in a language."""
     return np.array([one.partition("-")[0] == language for one in library.store.chunk_languages(chunks)])
-
-
-def _owners_of(library: Library, chunks: Ids) -> Ids:
-    """The documents of chunks, from a table that is kept until the library changes."""
-    generation = library.store.generation()
-    kept = _owners.get(library)
-    if kept is None or kept[0] != generation:
-        ids = np.sort(library.store.chunk_ids())
-        kept = (generation, ids, library.store.chunk_owner(ids))
-        _owners[library] = kept
-    _, ids, owners = kept
-    if not len(ids):
-        return chunks
-    place = np.minimum(np.searchsorted(ids, chunks), len(ids) - 1)
-    return np.asarray(owners[place[ids[place] == chunks]], dtype=np.int64)

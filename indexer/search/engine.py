@@ -38,7 +38,9 @@ def search_library(library: Library, query: str, options: SearchOptions | None =
     with library.store.snapshot():  # a document removed meanwhile is there to the end of this search
         planned, ranking = rank(library, parsed, options)
         hits = present(library, ranking, options, planned.weights)
-        relevant = bool(hits) and (_surely_relevant(planned, parsed) or is_relevant(library, planned.language, ranking))
+        relevant = bool(hits) and (
+            _surely_relevant(planned) or is_relevant(library, planned.language, planned.mode, ranking)
+        )
         warnings = (*planned.warnings, *unread_warning(library.store.counts().by_status))
     if not relevant:
         nearest = " What follows is the nearest there is." if hits else ""
@@ -114,7 +116,7 @@ def neighbours(library: Library, chunk_id: int, *, before: int = 1, after: int =
     return tuple(library.store.document_chunks(found[0].document_id, first, position + after + 1 - first))
 
 
-def _surely_relevant(planned: Plan, query: Query) -> bool:
+def _surely_relevant(planned: Plan) -> bool:
     """Words found where only words were asked for, and quoted ones, are what the person wanted."""
     return planned.mode is Mode.LEXICAL or planned.request.chunks is not None
 

@@ -31,6 +31,9 @@ _SMALL_WORDS = {
     "nl": "de het een van en is zijn wat wie hoe wanneer waar waarom met voor op niet in dat te wordt",
 }
 _FEWEST_LETTERS = 12
+_ENOUGH = 2_000
+"""Characters of a pasted text that tell its language."""
+
 _WORD_SETS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
 
 
@@ -40,6 +43,7 @@ def query_language(text: str, present: Mapping[str, int]) -> str:
     A script that several languages share is taken for the one the library has most of; a query of Latin letters for
     the language whose small words it uses, else for the Latin one the library has most of, else for English.
     """
+    text = text[:_ENOUGH]
     counts = {language: len(pattern.findall(text)) for language, pattern in _SCRIPTS}
     latin = len(_LATIN.findall(fold(text)))
     # A Chinese character says about as much as three letters: "CPU 服务器" is Chinese.
@@ -66,7 +70,7 @@ def _latin_language(text: str, present: Mapping[str, int]) -> str:
 
 def unknown_words_language(text: str, guess: str) -> str:
     """The language of a query none of whose words the library has; ``guess`` when it is too short to tell."""
-    if guess in {code for code, _ in _SCRIPTS} or len(_LATIN.findall(fold(text))) < _FEWEST_LETTERS:
+    if guess in {code for code, _ in _SCRIPTS} or len(_LATIN.findall(fold(text[:_ENOUGH]))) < _FEWEST_LETTERS:
         return guess
-    found = detect_language(text)
+    found = detect_language(text[:_ENOUGH])
     return guess if found == "und" else found

@@ -13,7 +13,7 @@ from indexer.centring import LanguageMeans
 from indexer.datatypes import Vector
 from indexer.lexical import terms
 from indexer.library import Library
-from indexer.search.relevance import calibrate
+from indexer.search.relevance import calibrate, is_calibrated
 from indexer.sentences import sentences
 
 ENOUGH = 8192
@@ -40,7 +40,11 @@ def refresh_means(library: Library, *, force: bool = False) -> bool:
     """
     current = library.means
     stored = library.store.language_means()
-    if not stored or not (force or _is_due(current, {name: mean.chunk_count for name, mean in stored.items()})):
+    if not stored:
+        return False
+    if not (force or _is_due(current, {name: mean.chunk_count for name, mean in stored.items()})):
+        if not is_calibrated(library):  # a library of an older longdoc
+            calibrate(library)
         return False
     means = LanguageMeans.build(
         {name: mean.mean for name, mean in stored.items()},

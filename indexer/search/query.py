@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from indexer.fold import fold
-from indexer.lexical import is_unspaced, terms
+from indexer.lexical import has_terms, is_unspaced
 from indexer.sentences import sentences
 from indexer.store.records import DocumentFilter
 
@@ -58,7 +58,7 @@ class Query:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to look for."""
-        return not terms(self.text)
+        return not has_terms(self.text)
 
 
 def parse_query(text: str) -> Query:
@@ -94,7 +94,7 @@ def _take(query: Query, match: re.Match[str]) -> tuple[Query, str]:
     if match["minus"] and _excludes(phrase if phrase is not None else word):
         return replace(query, excluded=(*query.excluded, phrase or word.strip())), ""
     if phrase is not None:
-        if not terms(phrase):
+        if not has_terms(phrase):
             return query, ""
         return replace(query, phrases=(*query.phrases, phrase)), phrase
     return query, "" if word == '"' else match.group()
@@ -102,7 +102,7 @@ def _take(query: Query, match: re.Match[str]) -> tuple[Query, str]:
 
 def _excludes(word: str | None) -> bool:
     """Whether what stands behind a minus is a word to leave out: ``-5`` is a number, ``- item`` a list."""
-    return bool(word) and terms(word or "") != [] and not (word or "").strip()[0].isdigit()
+    return bool(word) and has_terms(word or "") and not (word or "").strip()[0].isdigit()
 
 
 def _take_field(query: Query, field: str, value: str, whole: str) -> tuple[Query, str]:
@@ -149,13 +149,13 @@ def split_long(text: str, limit: int) -> list[str]:
 
 def is_long(text: str) -> bool:
     """Whether a text is rather pasted than asked."""
-    return len(text) > LONG // 3 and _width(text) > LONG
+    return len(text) > LONG or _width(text) > LONG
 
 
 def pieces_of(text: str) -> list[str]:
     """A long text in pieces short enough to be found by, evenly chosen when there are many."""
-    per_character = _width(text) / len(text)
-    pieces = split_long(text, int(LONG / per_character))
+    beginning = text[:LONG]
+    pieces = split_long(text, LONG * len(beginning) // _width(beginning))
     step = max(1, math.ceil(len(pieces) / _MOST_PIECES))
     return pieces[::step][:_MOST_PIECES]
 

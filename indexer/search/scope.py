@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from indexer.datatypes import Ids
 from indexer.lexical import any_expression, match_expression
 from indexer.library import Library
 from indexer.search.options import Grouping, SearchOptions, parse_filters
+from indexer.search.owners import owners_of
 from indexer.search.query import Query
 from indexer.store import DocumentFilter
 
@@ -76,17 +78,13 @@ def _titled(library: Library, words: Sequence[str]) -> Ids:
     return library.store.matching_documents(DocumentFilter(titles=tuple(words)))
 
 
-def _full_of(library: Library, found: Ids) -> list[int]:
+def _full_of(library: Library, found: Ids) -> Ids:
     """The documents among whose chunks are the first one or a fifth of all."""
-    owners, counts = np.unique(library.store.chunk_owner(found), return_counts=True)
-    documents = library.store.documents_by_id(owners)
-    wanted: list[int] = []
-    for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
-        first = next(iter(library.store.document_chunks(owner, 0, 1)), None)
-        at_top = first is not None and bool(np.isin(first.id, found))
-        if at_top or (owner in documents and count >= _FULL * documents[owner].chunk_count):
-            wanted.append(owner)
-    return wanted
+    owners = owners_of(library)
+    documents, first, counts = owners.by_document
+    having, found_counts = np.unique(owners.of(found), return_counts=True)
+    place = np.searchsorted(documents, having)
+    return np.asarray(having[np.isin(first[place], found) | (found_counts >= _FULL * counts[place])], dtype=np.int64)
 
 
 def _phrase_chunks(library: Library, phrases: tuple[str, ...], by: Grouping) -> Ids | None:
@@ -100,9 +98,9 @@ def _phrase_chunks(library: Library, phrases: tuple[str, ...], by: Grouping) -> 
         return chunks
     found = [store.lexical_ids(match_expression("", phrases=[phrase]) or "", _UNLIMITED) for phrase in phrases]
     owners = [store.chunk_owner(ids) for ids in found]
-    common = set.intersection(*(set(of.tolist()) for of in owners))
+    common = reduce(np.intersect1d, owners)
     every, owner = np.concatenate(found), np.concatenate(owners)
-    return np.unique(every[np.isin(owner, list(common))])
+    return np.unique(every[np.isin(owner, common)])
 
 
 def _cluster_members(library: Library, wanted: str) -> Ids:

@@ -10,7 +10,7 @@ from indexer.fold import fold
 from indexer.lexical import is_unspaced, query_terms, spellings
 from indexer.library import Library
 from indexer.search.fusion import attainable
-from indexer.search.query import Query, is_long
+from indexer.search.query import Query, is_long, pieces_of
 
 _TERMS_OF_LONG = 24
 _SHORTEST_FORGIVEN = 6
@@ -42,10 +42,11 @@ class Words:
 
 def read_words(library: Library, query: Query, *, rare: bool) -> Words:
     """The terms of a query as the library has them; ``rare``: their language is, so none is taken for misspelt."""
-    terms = query_terms(query.text)
+    long = is_long(query.text)
+    terms = query_terms(" ".join(pieces_of(query.text)) if long else query.text)
     counts = library.store.term_counts(terms)
     frequencies = {term: counts.get(term, 0) for term in terms if not (len(term) == 1 and is_unspaced(term))}
-    if is_long(query.text):
+    if long:
         known = sorted((term for term in frequencies if frequencies[term]), key=lambda term: frequencies[term])
         return Words({term: frequencies[term] for term in known[:_TERMS_OF_LONG]})
     missing = [term for term, count in frequencies.items() if not count and term.isascii() and term.isalpha()]

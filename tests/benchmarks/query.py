@@ -1,9 +1,10 @@
 """What a query costs and where its time goes, on a library of many chunks made for the purpose.
 
-    python -m tests.benchmarks.query [--chunks 100000] [--queries 100] [--fake]
+    python -m tests.benchmarks.query [--chunks 100000] [--queries 100] [--fake] [--folder DIR]
 
 Texts are drawn from a Zipf-like vocabulary, embeddings at random around some centres, so that both sides have the work
-a real library of that size gives them; queries are encoded by the real encoder unless ``--fake``.
+a real library of that size gives them; queries are encoded by the real encoder unless ``--fake``. ``--folder`` keeps
+the library for the next run. Long and odd queries are timed as well: nothing a person types may take long.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ class Texts:
     def query(self) -> str:
         """Words as people ask: not the most frequent ones alone."""
         return " ".join(self._draw(int(self._random.integers(2, 12))))
+
+    def frequent(self, count: int) -> str:
+        """The most frequent words."""
+        return " ".join(self._words[:count])
 
     def _draw(self, count: int) -> list[str]:
         return [self._words[place] for place in self._random.choice(len(self._words), count, p=self._weights)]
@@ -115,36 +120,68 @@ def clocked(library: Library) -> Iterator[Clock]:
         yield clock
 
 
+def odd_queries(texts: Texts) -> dict[str, str]:
+    """What people paste and type beside questions."""
+    page = "".join(texts.chunk() for _ in range(4))
+    return {
+        "a pasted page": page,
+        "a hundred pages": page * 100,
+        "a hundred pages in one word": "a" * 300_000,
+        "a hundred Chinese pages": "向量检索与长文档的分块方法。" * 10_000,
+        "10,000 quotes": '"' * 10_000,
+        "quoted words": " ".join(f'"{texts.query()}"' for _ in range(10)),
+        "the most frequent word, quoted": '"' + texts.frequent(1) + '"',
+        "the most frequent words": texts.frequent(12),
+        "without the most frequent word": f"-{texts.frequent(1)} {texts.query()}",
+        "operators only": "AND OR NOT NEAR ( ) * ^ : - + { }",
+        "emoji": "🙂" * 2_000,
+        "right to left": "مرحبا بالعالم \u202e שלום עולם " * 20,
+    }
+
+
+@contextmanager
+def prepared(folder: Path | None, chunks: int, *, fake: bool) -> Iterator[Library]:
+    """The library, made in ``folder`` unless it is there already, or in a directory that is removed afterwards."""
+    settings = load_settings()
+    encoder = FakeEncoder(384) if fake else load_encoder(settings.encoder, settings=settings)
+    with tempfile.TemporaryDirectory() as directory:
+        place = folder or Path(directory) / "library"
+        settings = replace(settings, library=place, encoder=encoder.name)
+        with Library.open(place, settings, create=True, write=True, encoder=encoder) as library:
+            if not library.store.counts().chunks:
+                started = time.perf_counter()
+                fill(library, chunks)
+                print(f"filled with {chunks:,} chunks in {time.perf_counter() - started:.0f} s", file=sys.stderr)
+            yield library
+
+
+def timed(library: Library, query: str) -> float:
+    started = time.perf_counter()
+    search_library(library, query, SearchOptions(k=10))
+    return time.perf_counter() - started
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--fake", action="store_true")
+    parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
-    settings = load_settings()
-    encoder = FakeEncoder(384) if arguments.fake else load_encoder(settings.encoder, settings=settings)
-    with tempfile.TemporaryDirectory() as directory:
-        place = Path(directory) / "library"
-        settings = replace(settings, library=place, encoder=encoder.name)
-        with Library.open(place, settings, create=True, write=True, encoder=encoder) as library:
-            started = time.perf_counter()
-            fill(library, arguments.chunks)
-            print(f"filled with {arguments.chunks:,} chunks in {time.perf_counter() - started:.0f} s", file=sys.stderr)
-            texts = Texts(7)
-            queries = [texts.query() for _ in range(arguments.queries)]
-            for query in queries[:5]:
-                search_library(library, query)
-            with clocked(library) as clock:
-                took = []
-                for query in queries:
-                    started = time.perf_counter()
-                    search_library(library, query, SearchOptions(k=10))
-                    took.append(time.perf_counter() - started)
-    print(f"chunks {arguments.chunks:,}, queries {arguments.queries}, milliseconds a query")
-    p50, p95, worst = (1000 * float(np.percentile(took, percent)) for percent in (50, 95, 100))
-    print(f"  p50 {p50:.0f}  p95 {p95:.0f}  worst {worst:.0f}")
-    parts = ", ".join(f"{part} {1000 * spent / len(took):.1f}" for part, spent in clock.spent.items())
-    print(f"  mean {1000 * sum(took) / len(took):.1f}, of it: {parts}")
+    texts = Texts(7)
+    queries = [texts.query() for _ in range(arguments.queries)]
+    with prepared(arguments.folder, arguments.chunks, fake=arguments.fake) as library:
+        for query in queries[:5]:
+            search_library(library, query)
+        with clocked(library) as clock:
+            took = [timed(library, query) for query in queries]
+        print(f"chunks {library.store.counts().chunks:,}, queries {arguments.queries}, milliseconds a query")
+        p50, p95, worst = (1000 * float(np.percentile(took, percent)) for percent in (50, 95, 100))
+        print(f"  p50 {p50:.0f}  p95 {p95:.0f}  worst {worst:.0f}")
+        parts = ", ".join(f"{part} {1000 * spent / len(took):.1f}" for part, spent in clock.spent.items())
+        print(f"  mean {1000 * sum(took) / len(took):.1f}, of it: {parts}")
+        for name, query in odd_queries(texts).items():
+            print(f"  {name}: {timed(library, query):.2f} s", flush=True)
     return 0
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pytest
@@ -177,12 +177,56 @@ def test_no_query_text_raises(library: Library, query: str, mode: Mode, by: Grou
         assert all(0 <= span.start < span.end <= len(hit.text) for span in hit.highlights)
 
 
+PIECES = (
+    *('"', "-", "−", "title:", "path:", "lang:zh", "tag:", "type:pdf", "before:2024", "after:2023-02-31", ":", "§"),
+    *("AND", "OR", "NOT", "NEAR(", ")", "*", "^", "{", "late", "delivery", "PPR-9087", "违约金", "貨物", "🙂", " "),
+    *("مرحبا", "שלום", "\u202e", "\u200b", "\x00", "\n", "ｌａｔｅ", "Große"),
+)
+OPERATORS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OPERATORS)
+def test_no_heap_of_operators_raises(library: Library, query: str) -> None:
+    result = search(library, query)
+    assert result.hits or result.warnings
+
+
 @pytest.mark.parametrize(
     "query",
-    ["x" * 10_000, "late delivery " * 700, "违约金。" * 2000, "\x00\ud800", "AND OR NOT", "NEAR(a b)", "a" * 400 + '"'],
+    [
+        "x" * 10_000,
+        "late delivery " * 700,
+        "违约金。" * 2000,
+        "\x00\ud800",
+        "AND OR NOT",
+        "NEAR(a b)",
+        "a" * 400 + '"',
+        '"' * 10_000,
+        "🙂" * 2000,
+        "مرحبا بالعالم \u202e שלום " * 100,
+        "a-" * 50_000,
+    ],
 )
 def test_absurd_queries_are_answered(library: Library, query: str) -> None:
     search(library, query)
+
+
+@pytest.mark.parametrize("sentence", ["Page {0} speaks of item{0} and of delivery. ", "第{0}页讲到第{0}件货物的交货。"])
+def test_a_hundred_pasted_pages_cost_no_more_than_one(
+    library: Library, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    counts = library.store.term_counts
+
+    def counted(terms: Collection[str]) -> dict[str, int]:
+        asked.append(len(terms))
+        return counts(terms)
+
+    monkeypatch.setattr(library.store, "term_counts", counted)
+    assert search(library, "".join(sentence.format(number) for number in range(10_000))).hits
+    assert asked
+    assert max(asked) < 1000
 
 
 def test_a_pasted_page_finds_its_document(library: Library) -> None:

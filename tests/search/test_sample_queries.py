@@ -16,10 +16,10 @@ from tests.search.sample_shelf import sample_library
 
 pytestmark = pytest.mark.slow
 
-ALLOWED_MISSES = {"exact": 0, "paraphrased": 1, "cross-lingual": 4, "misspelt": 1, "negated": 1, "absurd": 2}
+ALLOWED_MISSES = {"exact": 0, "paraphrased": 1, "cross-lingual": 4, "misspelt": 1, "negated": 1, "absurd": 1}
 """How many of a kind may have another document first; none of these may fall out of the first three.
 
-Of unrelated questions the calibration lets a quarter pass by design: two of six here."""
+Of the absurd ones so many may be taken for relevant; of the others at most one may be called "nothing relevant"."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ def test_there_are_sixty_of_all_kinds() -> None:
 @pytest.mark.parametrize("kind", ALLOWED_MISSES)
 def test_the_right_document_comes_first(library: Library, kind: str) -> None:
     missed: list[str] = []
+    doubted: list[str] = []
     for asked in (one for one in queries() if one.kind == kind):
         result = search_library(library, asked.query, SearchOptions(k=3))
         assert result.seconds < 60  # a hang, not a timing
@@ -63,4 +64,7 @@ def test_the_right_document_comes_first(library: Library, kind: str) -> None:
         if not any(name in path for path in found[:1] for name in asked.first):
             missed.append(f"{asked.query}: {[Path(path).name for path in found]}")
         assert any(name in path for path in found for name in asked.first), missed
+        if not result.relevant:
+            doubted.append(asked.query)
+    assert len(doubted) <= 1, doubted
     assert len(missed) <= ALLOWED_MISSES[kind], missed
