@@ -324,7 +324,7 @@ def _fill(found: Candidates, nearest: list[Ids], scores: list[NDArray[np.float32
 
 
 def faiss_build() -> str:
-    """FAISS's version and the SIMD level it was compiled for, in its own words (``1.15.1 DD AVX2``)."""
+    """FAISS's version and the SIMD level it was compiled for, in its own words (``1.15.1 AVX2``)."""
     import faiss
 
     return f"{faiss.__version__} {faiss.get_compile_options().strip().removeprefix('OPTIMIZE').strip()}"

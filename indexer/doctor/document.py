@@ -43,7 +43,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDiagnosis:
-    """The lines of one document's examination and the layer where it goes wrong first (None: nowhere)."""
+    """The lines of one document's examination and the layer where it goes wrong first (None: nowhere).
+
+    A document of few chunks is encoded as a whole at once, without a ``sample``.
+    """
 
     path: Path
     diagnosis: Diagnosis
@@ -103,12 +106,16 @@ def examine_document(
     note(parameter_findings(settings, encoder, result.chunks, result.chunk_seconds))
     sample = whole = None
     if chunks := result.chunks:
-        listener.announce(f"encoding a sample of {min(SAMPLE_CHUNKS, len(chunks))} chunks")
+        listener.announce("loading the encoder")
         encoder.encode_documents(["warming up"])
-        sample = measure(encoder, _spread(chunks))
-        note([model_finding("a sample", sample)])
-        expected = sum(chunk.tokens for chunk in chunks) / max(sample.tokens_per_second, 1e-9)
-        listener.announce(f"encoding all {len(chunks):,} chunks, about {expected:.0f} seconds")
+        expected = ""
+        if len(chunks) > SAMPLE_CHUNKS:
+            listener.announce(f"encoding a sample of {SAMPLE_CHUNKS} chunks")
+            sample = measure(encoder, _spread(chunks))
+            note([model_finding("a sample", sample)])
+            all_seconds = sum(chunk.tokens for chunk in chunks) / max(sample.tokens_per_second, 1e-9)
+            expected = f", about {all_seconds:.0f} seconds"
+        listener.announce(f"encoding all {len(chunks):,} chunks{expected}")
         whole = measure(encoder, chunks, seconds, listener.announce)
         note([model_finding("the whole", whole, before=sample)])
     return DocumentDiagnosis(path, Diagnosis(tuple(findings)), result.document.chars, len(chunks), sample, whole)

@@ -44,7 +44,7 @@ def encoder_findings(name: str, settings: Settings) -> Iterator[Finding]:
     )
     chunk = settings.chunk_tokens
     wide = f"Set chunk_tokens to {length} or less: longer chunks do not fit the encoder." if chunk > length else ""
-    yield judge(LAYER, "window", f"chunks of {chunk} tokens, the encoder takes {length}", fail=wide)
+    yield judge(LAYER, "length", f"chunks of {chunk} tokens, the encoder takes {length}", fail=wide)
     yield calibration_finding(describe_calibration(name, settings), settings)
 
 
@@ -86,8 +86,9 @@ def proof_findings(name: str, processor: Processor, cores: Cores) -> Iterator[Fi
 def offline_finding(proof: Proof) -> Finding:
     """Whether encoding worked without a network, without trying to reach one, and made sense."""
     text = (
-        f"{proof.cut}: loaded in {proof.load_seconds:.1f} s, two sentences encoded in {proof.encode_seconds:.2f} s, "
-        f"{proof.peak_mb:.0f} MB, cosine {proof.related:.2f} to a translation, {proof.unrelated:.2f} to an aside"
+        f"with {proof.cut}, it loaded in {proof.load_seconds:.1f} s, encoded two sentences in "
+        f"{proof.encode_seconds:.2f} s and took {proof.peak_mb:.0f} MB; an English question is at {proof.related:.2f} "
+        f"to its answer in Chinese and at {proof.unrelated:.2f} to an English aside"
     )
     if proof.attempts:
         text += f"; tried to reach: {', '.join(proof.attempts[:3])}"
@@ -95,8 +96,8 @@ def offline_finding(proof: Proof) -> Finding:
             LAYER, "offline proof", text, warn="Something asked for the network and was refused. Please report it."
         )
     odd = proof.related <= proof.unrelated
-    fail = "The encoder does not tell a translation from an aside: choose a multilingual encoder." if odd else ""
-    return judge(LAYER, "offline proof", text, warn=fail)
+    warn = "This encoder does not find an answer in another language; for several languages take a multilingual one."
+    return judge(LAYER, "offline proof", text, warn=warn if odd else "")
 
 
 def build_finding(proof: Proof, *, gpu: bool) -> Finding:
@@ -120,8 +121,8 @@ def threads_finding(proof: Proof, cores: Cores) -> Finding:
     if proof.threads > cores.usable:
         warn = f"Set LONGDOC_THREADS={cores.usable}: more threads than cores make encoding slower."
     elif proof.threads < cores.usable:
-        warn = f"Only {proof.threads} of {cores.usable} cores are used: unset OMP_NUM_THREADS, or set LONGDOC_THREADS."
-    return judge(LAYER, "threads", f"torch uses {proof.threads} threads on {cores.usable} cores", warn=warn)
+        warn = "Encoding would be faster with all of them: unset OMP_NUM_THREADS, or set LONGDOC_THREADS."
+    return judge(LAYER, "threads", f"torch uses {proof.threads} of {cores.usable} cores", warn=warn)
 
 
 def openmp_finding(proof: Proof) -> Finding:

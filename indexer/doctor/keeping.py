@@ -58,8 +58,11 @@ def library_findings(settings: Settings) -> Iterator[Finding]:
         counts = store.counts()
         text = f"{counts.documents} documents, {counts.chunks} chunks, schema {store.schema_version}"
         yield judge(LAYER, "library", f"{text}, at {settings.library}")
+        shared = f", sharing windows of {recipe.window} tokens" if recipe.window else ""
         yield judge(
-            LAYER, "recipe", f"{recipe.encoder} {recipe.fingerprint[:12]}, chunks of {recipe.chunk_tokens} tokens"
+            LAYER,
+            "recipe",
+            f"{recipe.encoder} {recipe.fingerprint[:12]}, chunks of {recipe.chunk_tokens} tokens{shared}",
         )
         if holder := library.writer:
             yield judge(LAYER, "writer", f"process {holder.pid} ({holder.command}) writes since {holder.since}")
