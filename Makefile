@@ -40,9 +40,9 @@ lint: $(VENV)/.installed-lint ## run ruff, mypy and the import contracts
 	@$(BIN)/python .ci/pins.py
 
 bench: $(VENV)/.installed-test ## run every benchmark under tests/benchmarks (minutes)
-	@for script in $$(grep -l '__main__' tests/benchmarks/*.py); do \
-		echo "==> $$script"; $(BIN)/python -m $$(echo $${script%.py} | tr / .) || exit 1; \
-	done
+	@failed=; for script in $$(grep -l '__main__' tests/benchmarks/*.py); do \
+		echo "==> $$script"; $(BIN)/python -m $$(echo $${script%.py} | tr / .) || failed="$$failed $$script"; \
+	done; test -z "$$failed" || { echo "these did not run to their end:$$failed" >&2; exit 1; }
 
 docs: $(VENV)/.installed-test ## write the generated parts of README.md
 	@$(BIN)/cog -r README.md

@@ -72,6 +72,9 @@ class Listener:
     found: Callable[[Finding], None] = lambda _finding: None
 
 
+_SILENT = Listener()
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     document: Document
@@ -84,7 +87,7 @@ def examine_document(
     path: Path,
     settings: Settings,
     encoder: Encoder,
-    listener: Listener = Listener(),  # noqa: B008  # frozen: one for all is as good as one for each
+    listener: Listener = _SILENT,
     *,
     seconds: float = WHOLE_SECONDS,
 ) -> DocumentDiagnosis:

@@ -206,7 +206,7 @@ def main(arguments: list[str]) -> int:
     except MemoryError:
         sys.stderr.write("out of memory\n")
         return -9
-    except Exception as error:  # noqa: BLE001  # whatever an architecture raises at a length is a result, told in one line
+    except Exception as error:  # whatever an architecture raises at a length is a result, told in one line
         sys.stderr.write(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}\n")
         return 1
     return 0

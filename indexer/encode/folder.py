@@ -182,7 +182,7 @@ def _optional_json(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _read_json(path: Path) -> Any:  # noqa: ANN401  # JSON has no narrower type
+def _read_json(path: Path) -> Any:  # JSON has no narrower type
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -59,7 +59,7 @@ class Unpacker:
             yield Unpacked(prefix.removesuffix("!/"), None, status=error.status, reason=error.reason)
         except MemoryError:
             yield Unpacked(prefix.removesuffix("!/"), None, status=Status.TOO_LARGE, reason="it needs too much memory")
-        except Exception as error:  # noqa: BLE001  # a library may raise anything over a damaged or hostile file
+        except Exception as error:  # a library may raise anything over a damaged or hostile file
             reason = f"the archive is damaged ({type(error).__name__}: {str(error)[:200]})"
             yield Unpacked(prefix.removesuffix("!/"), None, status=Status.FAILED, reason=reason)
 
@@ -77,7 +77,7 @@ class Unpacker:
             yield Unpacked(name, None, modified=entry.modified, status=error.status, reason=error.reason)
             if self.written > self.options.max_inflated_bytes:
                 raise
-        except Exception as error:  # noqa: BLE001  # as above, but only this file is damaged
+        except Exception as error:  # as above, but only this file is damaged
             reason = f"it is damaged inside the archive ({type(error).__name__}: {str(error)[:200]})"
             yield Unpacked(name, None, modified=entry.modified, status=Status.FAILED, reason=reason)
         finally:

@@ -36,7 +36,7 @@ def extract(path: Path, options: ReadOptions) -> Iterator[Event]:
         )
     except OSError as error:
         stopped = UnreadableError(Status.FAILED, f"the file cannot be read: {error.strerror or error}")
-    except Exception as error:  # noqa: BLE001  # a library may raise anything over a damaged or hostile file
+    except Exception as error:  # a library may raise anything over a damaged or hostile file
         reason = " ".join(str(error).split())[:200]
         stopped = UnreadableError(Status.FAILED, f"its content is damaged ({type(error).__name__}: {reason})")
     yield ledger.conclude(facts, stopped)

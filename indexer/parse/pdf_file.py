@@ -62,5 +62,5 @@ def _rescued(path: Path, refusal: str) -> Any:
         return pypdfium2.PdfDocument(target.getvalue())
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001  # pypdf raises anything over what it cannot mend
+    except Exception as error:  # pypdf raises anything over what it cannot mend
         raise UnreadableError(Status.FAILED, f"not a readable PDF: {refusal}") from error

@@ -20,14 +20,14 @@ _TCVN_TABLE = "".join(_TCVN.get(chr(code), chr(code) if code < 0x80 else "\ufffd
 
 
 class _Tcvn(codecs.IncrementalDecoder):
-    def decode(self, input: Buffer, final: bool = False) -> str:  # noqa: A002  # its name there
+    def decode(self, input: Buffer, final: bool = False) -> str:  # its name there
         return codecs.charmap_decode(input, self.errors, _TCVN_TABLE)[0]
 
 
 class _EucTw(codecs.BufferedIncrementalDecoder):
     """CNS 11643 planes 1 and 2 hold Big5's characters in Big5's order, but for a handful."""
 
-    def _buffer_decode(self, input: Buffer, errors: str, final: bool) -> tuple[str, int]:  # noqa: A002  # its name there
+    def _buffer_decode(self, input: Buffer, errors: str, final: bool) -> tuple[str, int]:  # its name there
         data = bytes(input)
         pieces: list[bytes] = []
         place = 0

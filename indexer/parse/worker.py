@@ -68,7 +68,7 @@ def _answers(request: Message, scratch: Path) -> Iterator[Message]:
         yield _view(path, request, options) | {"last": True}
     except UnreadableError as error:
         yield {"error": error.reason, "last": True}
-    except Exception as error:  # noqa: BLE001  # a library may raise anything over a damaged or hostile file
+    except Exception as error:  # a library may raise anything over a damaged or hostile file
         yield {"error": f"it is damaged ({type(error).__name__})", "last": True}
 
 

@@ -66,7 +66,7 @@ def make_facts(language: str, count: int, seed: int) -> list[Fact]:
     """
     templates = _CHINESE if language == "zh" else _ENGLISH
     words = {kind: listed.split() for kind, listed in _WORDS[language].items()}
-    chooser = random.Random(f"{seed}/{language}")  # noqa: S311  # not for secrets: the same facts each time are the point
+    chooser = random.Random(f"{seed}/{language}")  # not for secrets: the same facts each time are the point
     pairs = [(kind, place) for place in words["place"] for kind in range(len(templates))]
     if count > len(pairs):
         raise ValueError(f"there are {len(pairs)} different facts, not {count}")

@@ -60,7 +60,7 @@ def background_text(background: str, length: int, seed: str) -> str:
     Long texts have longer blocks: what is repeated then has mostly the same chunks, which are encoded once.
     """
     blocks = split_blocks(background, min(max(_BLOCK, length // 50), _LONGEST_BLOCK))
-    chooser = random.Random(seed)  # noqa: S311  # not for secrets: the same texts each time are the point
+    chooser = random.Random(seed)  # not for secrets: the same texts each time are the point
     pieces: list[str] = []
     have = 0
     while have < length:
