@@ -12,7 +12,7 @@ from indexer.cli import Context
 from indexer.cli.comparing import baseline_command, precision_command
 from indexer.cli.haystack import background_option, backgrounds_of
 from indexer.cli.output import ExitCode, print_json, print_table, say
-from indexer.encode import PRECISIONS, PRESETS, SIZES, Limits, RopeScaling, load_encoder
+from indexer.encode import PRECISIONS, PRESETS, SIZES, Cost, Limits, RopeScaling, load_encoder
 from indexer.probe import (
     GROWTH_HEADER,
     Growth,
@@ -110,24 +110,20 @@ def growth_command(
     options = _growth_options(**plan)
     if options.rope:
         say("Rope scaling: what follows is cost. Quality beyond the trained length is not measured.")
-    costs = []
-    for cost in run_growth(options):
-        costs.append(cost)
-        trial = cost.trial
-        figures = f"{cost.seconds:.2f} s, {cost.peak_mb:,.0f} MB" if cost.seconds else cost.reason
-        say(
-            f"{Path(trial.model).name} {trial.precision} {trial.length:,} tokens: {cost.outcome.value}, {figures}",
-            quiet=context.quiet or as_json,
-        )
-    growth = Growth(options, tuple(costs))
-    values = growth_json(growth)
-    keep(context.settings, "growth", values)
-    if csv_path:
-        csv_path.write_text(growth_csv(growth), encoding="utf-8")
-    if png_path:
-        png_path.write_bytes(growth_picture(growth))
+    costs: list[Cost] = []
+    try:
+        for cost in run_growth(options):
+            costs.append(cost)
+            say(_told(cost), quiet=context.quiet or as_json)
+    finally:  # what a run that is ended early has measured is kept all the same
+        growth = Growth(options, tuple(costs))
+        keep(context.settings, "growth", growth_json(growth))
+        if csv_path:
+            csv_path.write_text(growth_csv(growth), encoding="utf-8")
+        if png_path:
+            png_path.write_bytes(growth_picture(growth))
     if as_json:
-        print_json(values)
+        print_json(growth_json(growth))
     else:
         print_table(GROWTH_HEADER, growth_table(growth))
     return ExitCode.DONE
@@ -150,6 +146,12 @@ def _bounded(options: GrowthOptions, shortest: int, longest: int, memory: str, s
         raise click.BadParameter(f"{longest} is less than --from {shortest}.", param_hint="--to")
     limits = Limits(parse_size(memory, "--memory"), seconds)
     return replace(options, shortest=shortest, longest=longest, limits=limits)
+
+
+def _told(cost: Cost) -> str:
+    trial = cost.trial
+    figures = f"{cost.seconds:.2f} s, {cost.peak_mb:,.0f} MB" if cost.seconds else cost.reason
+    return f"{Path(trial.model).name} {trial.precision} {trial.length:,} tokens: {cost.outcome.value}, {figures}"
 
 
 @probe_command.command("needle")

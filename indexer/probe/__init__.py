@@ -1,14 +1,12 @@
 """The long-context lab: growth of cost with length, where facts get lost, what precision costs, and a baseline."""
 
+from indexer.probe.backgrounds import folder_texts, library_texts, read_backgrounds
 from indexer.probe.growth import Curve, Exponent, Growth, GrowthOptions, fit_exponent, run_growth
 from indexer.probe.needle import (
     Measure,
     NeedleOptions,
     NeedleReport,
     NeedleResult,
-    folder_texts,
-    library_texts,
-    read_backgrounds,
     run_needle,
 )
 from indexer.probe.pictures import growth_picture, needle_picture

@@ -15,7 +15,7 @@ from indexer.datatypes import Encoder, Matrix, Mode, Vector
 from indexer.errors import LongdocError
 from indexer.ingest import AddOptions, add, remove
 from indexer.library import Library
-from indexer.parse import ReadOptions, read
+from indexer.parse import ReadOptions
 from indexer.probe.haystack import Haystack, Needle, make_haystacks
 from indexer.search import Grouping, SearchOptions, parse_query, rank
 from indexer.settings import Settings
@@ -23,8 +23,6 @@ from indexer.settings import Settings
 Announce = Callable[[str], None]
 FOUND_WITHIN = 3
 _DEEPEST = 200
-_LEAST_BACKGROUND = 2_000
-_MOST_BACKGROUND = 2_000_000
 _CHUNK_METHODS = {f"chunks, {mode.value}": mode for mode in (Mode.HYBRID, Mode.DENSE, Mode.LEXICAL)}
 _VECTOR_METHODS = ("one vector, mean", "one vector, max", "first window")
 
@@ -156,36 +154,6 @@ def _write(haystacks: Sequence[Haystack], folder: Path) -> Path:
     for haystack in haystacks:
         (folder / haystack.name).write_text(haystack.text, encoding="utf-8")
     return folder
-
-
-def read_backgrounds(texts: Iterator[str]) -> dict[str, str]:
-    """Texts by language, English or Chinese by their characters; a language with too little text is left out."""
-    gathered: dict[str, list[str]] = {"en": [], "zh": []}
-    sizes = dict.fromkeys(gathered, 0)
-    for text in texts:
-        chinese = sum("\u4e00" <= character <= "\u9fff" for character in text)
-        latin = sum(character.isascii() and character.isalpha() for character in text)
-        language = "zh" if chinese > len(text) / 4 else "en" if latin > len(text) / 2 else None
-        if language is not None and sizes[language] < _MOST_BACKGROUND:
-            gathered[language].append(text)
-            sizes[language] += len(text)
-    return {name: "\n".join(parts) for name, parts in gathered.items() if sizes[name] >= _LEAST_BACKGROUND}
-
-
-def library_texts(library: Library) -> Iterator[str]:
-    """The text of every document of a library that has one."""
-    for document in library.store.documents():
-        if document.status.searchable:
-            yield "".join(stored.chunk.text for stored in library.store.document_chunks(document.id))
-
-
-def folder_texts(folder: Path, settings: Settings) -> Iterator[str]:
-    """The text of every file below a folder that can be read."""
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with read(path, ReadOptions.from_settings(settings)) as reading:
-            text = "".join(page.text for page in reading)
-        if text.strip():
-            yield text
 
 
 def _ask_all(library: Library, encoder: Encoder, haystacks: Sequence[Haystack]) -> Iterator[NeedleResult]:

@@ -38,6 +38,21 @@ def test_growth_prints_a_table_and_writes_what_is_asked(
     assert json.loads(capsys.readouterr().out)["trials"][0]["length"] == 512
 
 
+def test_a_run_that_is_ended_early_keeps_what_it_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ended(trial: CostTrial, limits: Limits) -> Cost:
+        if trial.length > 1024:
+            raise KeyboardInterrupt
+        return cheap(trial, limits)
+
+    monkeypatch.setattr("indexer.probe.growth.run_growth.__defaults__", (ended,))
+    assert main(["probe", "growth", "--to", "4096", "--csv", str(tmp_path / "g.csv")]) == 1
+    assert "Stopped." in capsys.readouterr().err
+    assert (tmp_path / "g.csv").read_text().count("\n") == 1 + 2
+    assert len(json.loads((tmp_path / "cache" / "probe" / "growth.json").read_text())["trials"]) == 2
+
+
 @pytest.mark.parametrize(
     "arguments", [["--precision", "float8"], ["--from", "2048", "--to", "512"], ["--rope-scaling", "cubic:2"]]
 )

@@ -18,7 +18,6 @@ from indexer.probe import (
     needle_table,
     run_needle,
 )
-from indexer.probe.needle import folder_texts, read_backgrounds
 from indexer.probe.report import needle_from_json
 from indexer.settings import Settings
 from tests.fakes import FakeEncoder
@@ -80,16 +79,6 @@ def test_several_seeds_are_asked_one_after_the_other_and_share_embeddings(tmp_pa
     assert len(report.results) == len(report.methods) * 2 * 3
     assert report.documents == 1
     assert report.share("chunks, lexical", Measure.CHUNK) == 1.0
-
-
-def test_backgrounds_are_told_apart_by_their_characters(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text(ENGLISH, encoding="utf-8")
-    (tmp_path / "b.txt").write_text(CHINESE, encoding="utf-8")
-    (tmp_path / "c.txt").write_text("Ещё один текст. " * 400, encoding="utf-8")
-    settings = Settings(library=tmp_path / "library", cache=tmp_path / "cache")
-    found = read_backgrounds(folder_texts(tmp_path, settings))
-    assert found.keys() == {"en", "zh"}
-    assert "Ещё" not in found["en"] + found["zh"]
 
 
 def test_too_little_text_is_said(tmp_path: Path) -> None:

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from indexer.probe.backgrounds import folder_texts, read_backgrounds
+from indexer.settings import Settings
+from tests.probe.test_haystack import CHINESE, ENGLISH
+
+
+def test_backgrounds_are_told_apart_by_their_characters(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(ENGLISH, encoding="utf-8")
+    (tmp_path / "b.txt").write_text(CHINESE, encoding="utf-8")
+    (tmp_path / "c.txt").write_text("Ещё один текст. " * 400, encoding="utf-8")
+    settings = Settings(library=tmp_path / "library", cache=tmp_path / "cache")
+    found = read_backgrounds(folder_texts(tmp_path, settings))
+    assert found.keys() == {"en", "zh"}
+    assert "Ещё" not in found["en"] + found["zh"]
