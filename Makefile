@@ -12,7 +12,7 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check --quiet install --c
 DECLARED := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test lint audit bench docs clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -38,6 +38,11 @@ lint: $(VENV)/.installed-lint ## run ruff, mypy and the import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python .ci/pins.py
+
+audit: $(BIN)/python ## ask whether a pinned dependency has a known vulnerability (needs a network; says so where there is none)
+	@test -x $(VENV)/audit/bin/pip-audit || { $(BIN)/python -m venv $(VENV)/audit && $(VENV)/audit/bin/python -m pip \
+		--disable-pip-version-check --quiet install pip-audit==2.10.1; } >/dev/null 2>&1 || true
+	@$(BIN)/python .ci/audit.py $(VENV)/audit/bin/pip-audit
 
 bench: $(VENV)/.installed-test ## run every benchmark under tests/benchmarks (minutes)
 	@failed=; for script in $$(grep -l '__main__' tests/benchmarks/*.py); do \

@@ -78,14 +78,14 @@ def main(arguments: list[str]) -> int:
     try:
         required = needed(declared(ROOT / "pyproject.toml"))
     except PackageNotFoundError as error:
-        print(f"pins: {error}. Install every extra first: make lint", file=sys.stderr)  # noqa: T201  # a script's output
+        print(f"pins: {error}. Install every extra first: make lint", file=sys.stderr)
         return 1
     if arguments == ["--write"]:
         path.write_text(HEADER + "".join(f"{name}=={required[name]}\n" for name in sorted(required)), encoding="utf-8")
         return 0
     found = differences(required, pinned(path))
     for sentence in found:
-        print(f"constraints.txt: {sentence}", file=sys.stderr)  # noqa: T201  # a script's output
+        print(f"constraints.txt: {sentence}", file=sys.stderr)
     return 1 if found else 0
 
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -18,7 +19,7 @@ from indexer.centring import LanguageMeans
 from indexer.datatypes import Encoder, Ids, Matrix, Recipe, Vector
 from indexer.errors import DamagedError, RecipeMismatchError
 from indexer.files import sweep
-from indexer.lock import Holder, current_writer, writer_lock
+from indexer.lock import Holder, current_writer, network_disk, writer_lock
 from indexer.rowfile import RowFile
 from indexer.sealed import OtherFormatError
 from indexer.settings import Settings
@@ -74,6 +75,8 @@ class Library:
         (RecipeMismatchError), unless ``any_recipe`` is set; read, it uses what it was built with. Raises
         LibraryNotFoundError when there is none.
         """
+        if write or create:
+            _warn_of_network_disk(directory)
         if create and not is_library(directory):
             return cls(directory, settings, _create(directory, settings, encoder), encoder)
         if is_outdated(directory):
@@ -293,6 +296,18 @@ class Library:
         except OSError as error:
             # The index is derived: the next process makes up for what was not saved.
             logger.warning("The vector index could not be saved (%s); it will be caught up again.", error)
+
+
+@cache
+def _warn_of_network_disk(directory: Path) -> None:
+    """Say once what SQLite's write-ahead log asks for: everyone who uses the file must be on one machine."""
+    if (kind := network_disk(directory)) is not None:
+        logger.warning(
+            "The library at %s lies on a network disk (%s). Locks between machines cannot be relied on there: use it "
+            "from one machine only, or keep it on a local disk and copy `longdoc backup` files to the network.",
+            directory,
+            kind,
+        )
 
 
 def drop_indexes(directory: Path, keep: Iterable[Path] = ()) -> None:

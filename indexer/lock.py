@@ -18,6 +18,8 @@ logger = logging.getLogger(__name__)
 
 LOCK_NAME = "writer.lock"
 HOLDER_NAME = "writer.json"
+_NETWORK = ("nfs", "cifs", "smb", "afp", "webdav", "davfs", "9p", "ceph", "gluster", "fuse.sshfs", "fuse.rclone")
+"""How the names of file systems begin that lie on another machine, as the operating system calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,19 @@ def writer_lock(directory: Path, wait: float = 0.0) -> Iterator[None]:
 def current_writer(directory: Path) -> Holder | None:
     """Who holds a library's writer lock, as far as that is known; None when nobody does."""
     return _holder(directory) if _is_locked(directory / LOCK_NAME) else None
+
+
+def network_disk(directory: Path) -> str | None:
+    """The kind of network file system a directory lies on (``nfs4``, ``cifs``); None on a disk of this machine."""
+    import psutil
+
+    place = directory.resolve()
+    inside = [mount for mount in psutil.disk_partitions(all=True) if place.is_relative_to(mount.mountpoint)]
+    if not inside:
+        return None
+    nearest = max(inside, key=lambda mount: len(mount.mountpoint))
+    is_remote = nearest.fstype.lower().startswith(_NETWORK) or "remote" in nearest.opts.split(",")
+    return nearest.fstype if is_remote else None
 
 
 def _write_holder(directory: Path) -> None:

@@ -164,7 +164,7 @@ class VectorIndex:
             index._mean = np.frombuffer(parts["mean"], "<f4").astype(np.float32)
         index._append(np.frombuffer(parts["ids"], "<i8").astype(np.int64))
         index._faiss = _deserialized(parts["faiss"], binary=index._mean is not None)
-        if index._faiss.ntotal != index._rows or index._faiss.d < dimension:
+        if index._faiss.ntotal != index._rows or index._faiss.d not in (dimension, -(-dimension // 64) * 64):
             raise DamagedError(f"{path} does not hold what it says.")
         index.stamp = IndexStamp(**told["stamp"]) if told["stamp"] else None
         return index
@@ -198,12 +198,12 @@ class VectorIndex:
         """
         if len(rows) <= width:
             return rows
-        codes = _codes_of(self._faiss)[rows]
-        padded = np.zeros(8 * codes.shape[1], dtype=np.float32)
-        padded[: self.dimension] = query
-        weights = padded.reshape(-1, 8) @ _BITS  # what each value of each byte of a code adds: shape (bytes, 256)
-        places = np.add(codes, np.arange(0, weights.size, 256), dtype=np.intp)
-        agreement = weights.ravel().take(places).sum(axis=1)
+        words = np.ascontiguousarray(_codes_of(self._faiss).take(rows, axis=0).T)
+        low, step = float(query.min()), max(float(np.ptp(query)) / _LEVELS, 1e-12)
+        levels = np.rint((query - low) / step).astype(np.uint8)
+        agreement = (low / step) * _ones(words)
+        for bit in range(_LEVELS.bit_length()):
+            agreement += (1 << bit) * _ones(words & self._packed(levels >> bit & 1 == 1).view("<u8").T)
         return rows[np.argpartition(agreement, -width)[-width:]]
 
     def _positions(self, ids: Ids) -> Ids:
@@ -256,13 +256,18 @@ class VectorIndex:
             self._compact()
         kept = self._faiss.reconstruct_n(0, self._rows) if self._rows else matrix
         self._mean = np.asarray(kept.mean(axis=0), dtype=np.float32)
-        self._faiss = _code_index(faiss.IndexBinaryFlat(-(-self.dimension // 8) * 8))
+        self._faiss = _code_index(faiss.IndexBinaryFlat(-(-self.dimension // 64) * 64))
         if self._rows:
             self._faiss.add(self._codes(kept))
 
     def _codes(self, matrix: Matrix) -> NDArray[np.uint8]:
         assert self._mean is not None
-        return np.packbits(matrix > self._mean, axis=1)
+        return self._packed(matrix > self._mean)
+
+    def _packed(self, signs: NDArray[np.bool_]) -> NDArray[np.uint8]:
+        """A bit for each sign, in whole words of eight bytes: shape (rows, bytes)."""
+        packed = np.packbits(np.atleast_2d(signs), axis=1)
+        return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
 
     def _serialized(self) -> memoryview:
         import faiss
@@ -271,20 +276,25 @@ class VectorIndex:
         return memoryview(data)
 
 
-_BITS: Matrix = np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0).astype(np.float32)
-"""The eight bits of each byte, highest first, shape (8, 256)."""
+_LEVELS = 63
+"""A query's numbers are told apart by so many steps when its signs are weighed."""
+
+
+def _ones(words: NDArray[np.uint64]) -> NDArray[np.float32]:
+    """How many bits of each column of words are set."""
+    return np.bitwise_count(words).sum(axis=0, dtype=np.int32).astype(np.float32)
 
 
 def _ascending(ids: Ids) -> bool:
     return bool(np.all(ids[1:] > ids[:-1]))
 
 
-def _codes_of(index: Any) -> NDArray[np.uint8]:
-    """The codes a binary index holds, shape (rows, bytes), not copied: they are gone when it changes."""
+def _codes_of(index: Any) -> NDArray[np.uint64]:
+    """The codes a binary index holds, in words, a row each; not copied: they are gone when it changes."""
     import faiss
 
     module: Any = faiss
-    return np.asarray(module.rev_swig_ptr(index.xb.data(), index.xb.size())).reshape(index.ntotal, -1)
+    return np.asarray(module.rev_swig_ptr(index.xb.data(), index.xb.size())).view("<u8").reshape(index.ntotal, -1)
 
 
 def _only(bits: NDArray[np.uint8]) -> Any:

@@ -29,6 +29,7 @@ def load_script(path: Path) -> ModuleType:
 
 
 pins = load_script(ROOT / ".ci" / "pins.py")
+audit = load_script(ROOT / ".ci" / "audit.py")
 
 
 def test_every_run_and_test_dependency_is_pinned_at_the_installed_version() -> None:
@@ -42,6 +43,37 @@ def test_every_run_and_test_dependency_is_pinned_at_the_installed_version() -> N
 def test_a_missing_a_stray_and_a_different_pin_are_named() -> None:
     found = pins.differences({"a": "1", "b": "2"}, {"b": "3", "c": "4"})
     assert found == ["a==1 is needed and not pinned", "c==4 is pinned and not needed", "b: pinned 3, installed 2"]
+
+
+def stand_in(tmp_path: Path, answer: str) -> str:
+    tool = tmp_path / "pip-audit"
+    tool.write_text(f"#!/bin/sh\n{answer}\n")
+    tool.chmod(0o700)
+    return str(tool)
+
+
+def test_the_audit_fails_for_a_known_vulnerability_and_names_it(tmp_path: Path) -> None:
+    known = '{"name": "a", "version": "1", "vulns": [{"id": "PYSEC-1"}]}, {"name": "b", "version": "2", "vulns": []}'
+    tool = stand_in(tmp_path, f"echo '{{\"dependencies\": [{known}]}}'; exit 1")
+    code, lines = audit.verdict(audit.report(tool))
+    assert code == 1
+    assert lines == ["a 1: PYSEC-1", "Audited: 2 dependencies, 1 with a known vulnerability."]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "echo 'no route to host' >&2; exit 1",
+        'echo \'{"dependencies": [{"name": "a", "skip_reason": "not found"}]}\'',
+        None,
+    ],
+)
+def test_an_audit_that_could_ask_nobody_says_so_and_stops_nothing(tmp_path: Path, answer: str | None) -> None:
+    tool = str(tmp_path / "missing") if answer is None else stand_in(tmp_path, answer)
+    code, lines = audit.verdict(audit.report(tool))
+    assert code == 0
+    assert len(lines) == 1
+    assert lines[0].startswith("NOT AUDITED: ")
 
 
 def test_everything_the_code_imports_is_a_declared_dependency() -> None:
