@@ -22,12 +22,11 @@ SAMPLE_CHUNKS = 16
 WHOLE_SECONDS = 300.0
 _LONG_ENOUGH = 2.0  # seconds from which a pace says something
 _TELL_SECONDS = 10.0
-_AHEAD = 256  # chunks given to the encoder at a time, so that a limit of time is kept
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What encoding some chunks took: seconds, tokens, and processor use in cores; ``of`` so many chunks in all."""
+    """What encoding some chunks took: seconds, tokens, processor use in cores; ``expected`` seconds for all of them."""
 
     chunks: int
     tokens: int
@@ -35,6 +34,7 @@ class Measured:
     cores: float
     peak_mb: float
     of: int
+    expected: float
 
     @property
     def tokens_per_second(self) -> float:
@@ -187,27 +187,28 @@ def measure(
     process = psutil.Process()
     before, start = process.cpu_times(), time.perf_counter()
     done = tokens = 0
-    seconds, told = 0.0, 0.0
-    while done < len(chunks) and seconds < limit:
-        some = chunks[done : done + _AHEAD]
-        encoder.encode_documents([chunk.text for chunk in some])
-        done, tokens = done + len(some), tokens + sum(chunk.tokens for chunk in some)
+    seconds = expected = told = 0.0
+    every = sum(chunk.tokens for chunk in chunks)
+    for batch in encoder.encode_in_batches([chunk.text for chunk in chunks]):
+        done, tokens = done + len(batch.positions), tokens + sum(chunks[at].tokens for at in batch.positions)
         seconds = time.perf_counter() - start
+        expected = seconds * every / max(tokens, 1)
+        if seconds > limit:
+            break
         if seconds - told > _TELL_SECONDS and done < len(chunks):
             told = seconds
-            announce(f"{done:,} of {len(chunks):,} chunks, about {seconds * (len(chunks) / done - 1):.0f} s to go")
+            announce(f"{done:,} of {len(chunks):,} chunks, about {expected - seconds:.0f} s to go")
     after = process.cpu_times()
     used = after.user + after.system - before.user - before.system
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Measured(done, tokens, seconds, used / max(seconds, 1e-9), peak, len(chunks))
+    return Measured(done, tokens, seconds, used / max(seconds, 1e-9), peak, len(chunks), expected)
 
 
 def model_finding(what: str, measured: Measured, *, before: Measured | None = None) -> Finding:
     """What encoding took; the whole slower than half the sample's pace is a sign of memory or heat."""
     part = ""
     if measured.chunks < measured.of:
-        rest = measured.seconds * measured.of / measured.chunks
-        part = f" of {measured.of:,} (stopped at the limit of time; all would take about {rest:.0f} s)"
+        part = f" of {measured.of:,} (stopped at the limit of time; all would take about {measured.expected:.0f} s)"
     text = (
         f"{measured.chunks:,}{part} chunks in {measured.seconds:.2f} s, "
         f"{measured.seconds / measured.chunks:.3f} s a chunk, "

@@ -74,8 +74,9 @@ def text_findings(text: str) -> Iterator[Finding]:
 
 def read_findings(document: Document, seconds: float) -> Iterator[Finding]:
     """What the reader made of it."""
-    text = f"{document.status.value}: {document.media_type}, language {document.language}"
-    text += f", {document.page_count} pages" if document.page_count else ""
+    language = "unknown" if document.language == "und" else document.language
+    text = f"{document.status.value}: {document.media_type}, language {language}"
+    text += f", {document.page_count} page{'s' if document.page_count > 1 else ''}" if document.page_count else ""
     reason = document.reason or ""
     advice = f"{reason[:1].upper()}{reason[1:]}." if reason else "See the status."
     yield judge("input", "reading", text, fail=advice if not document.status.searchable else "")

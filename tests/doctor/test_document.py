@@ -69,13 +69,13 @@ def test_a_text_in_any_encoding_is_looked_into(tmp_path: Path, encoding: str) ->
     assert lines["encoding"].text.replace("_", "-").startswith(encoding[:4])
 
 
-def test_the_whole_is_encoded_for_so_many_seconds_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "_AHEAD", 16)
+def test_the_whole_is_encoded_for_so_many_seconds_at_most(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_text("".join(f"Sentence {number} tells of pumps and valves. " for number in range(3000)))
     result = examine_document(path, SETTINGS, FakeEncoder(), seconds=0.0001)
     assert result.whole is not None
-    assert result.whole.chunks == 16 < result.whole.of == result.chunks
+    assert result.whole.chunks == FakeEncoder().batch < result.whole.of == result.chunks
+    assert result.whole.expected > result.whole.seconds
     assert "stopped at the limit of time" in result.diagnosis.findings[-1].text
 
 
@@ -99,9 +99,11 @@ def test_a_text_full_of_lost_characters_is_a_warning() -> None:
 
 
 def test_a_pace_that_breaks_down_is_a_warning() -> None:
-    sample = Measured(16, 1600, 1.0, 2.0, 500.0, 16)
-    assert model_finding("the whole", Measured(100, 10_000, 15.0, 1.0, 900.0, 100), before=sample).level is Level.WARN
-    assert model_finding("the whole", Measured(100, 10_000, 7.0, 2.0, 900.0, 100), before=sample).level is Level.OK
+    sample = Measured(16, 1600, 1.0, 2.0, 500.0, 16, 1.0)
+    assert (
+        model_finding("the whole", Measured(100, 10_000, 15.0, 1.0, 900.0, 100, 1.0), before=sample).level is Level.WARN
+    )
+    assert model_finding("the whole", Measured(100, 10_000, 7.0, 2.0, 900.0, 100, 1.0), before=sample).level is Level.OK
 
 
 def test_a_failure_counts_before_an_earlier_warning() -> None:
