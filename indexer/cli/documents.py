@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from indexer.cli.opening import open_library
-from indexer.cli.output import ExitCode, print_json, print_table, say, shown
+from indexer.cli.output import ExitCode, near, print_json, print_table, say, shown
 from indexer.datatypes import Status
+from indexer.errors import DocumentNotFoundError
 
 if TYPE_CHECKING:
     from indexer.cli import Context
@@ -45,7 +47,7 @@ def list_command(context: Context, statuses: tuple[str, ...], tags: tuple[str, .
                     "-" if document.page_count is None else str(document.page_count),
                     str(document.chunk_count),
                     percent(document.coverage) if document.status.searchable else "-",
-                    name_of(document),
+                    name_of(document) + ("" if document.status.searchable else f": {document.reason}"),
                 )
                 for document in documents
             ],
@@ -56,13 +58,16 @@ def list_command(context: Context, statuses: tuple[str, ...], tags: tuple[str, .
 
 
 @click.command("show")
-@click.argument("document_id", metavar="ID", type=int)
+@click.argument("name", metavar="ID|PATH")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def show_command(context: Context, document_id: int, as_json: bool) -> ExitCode:
+def show_command(context: Context, name: str, as_json: bool) -> ExitCode:
     """Show one document: where it lies, what it says of itself, and what of it could not be read."""
     with open_library(context) as library:
-        document = library.store.document(document_id)
+        found = library.store.find_by_path(str(Path(name).absolute()))
+        if found is None and not name.isdigit():
+            raise DocumentNotFoundError(f"No document lies at {near(str(Path(name).absolute()))}; see `longdoc list`.")
+        document = found or library.store.document(int(name))
     if as_json:
         print_json({"documents": [document_json(document)]})
         return ExitCode.DONE
@@ -155,7 +160,7 @@ def document_json(document: StoredDocument) -> dict[str, Any]:
 
 def name_of(document: StoredDocument) -> str:
     """What a list calls a document: its title where it has one, and the path it lies at."""
-    path = document.paths[0] if document.paths else ""
+    path = near(document.paths[0]) if document.paths else ""
     more = f" (and {len(document.paths) - 1} more)" if len(document.paths) > 1 else ""
     return f"{document.title} - {path}{more}" if document.title and document.title != path else path + more
 

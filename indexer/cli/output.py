@@ -9,6 +9,7 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import click
@@ -34,6 +35,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 def shown(text: str) -> str:
     """Text as a terminal may show it: what would move the cursor, hide or turn text around is shown escaped."""
     return printable(_CONTROL.sub(lambda mark: mark.group().encode("unicode_escape").decode("ascii"), text))
+
+
+def near(path: str) -> str:
+    """A path as seen from the current directory, when it lies below it."""
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -17,7 +17,7 @@ import click
 import psutil
 
 from indexer.cli.documents import totals
-from indexer.cli.output import ExitCode, clipped, print_json, say, shown
+from indexer.cli.output import ExitCode, clipped, near, print_json, say, shown
 from indexer.cli.waiting import record
 from indexer.datatypes import FileReport, RunReport, Status
 
@@ -191,12 +191,12 @@ def tell(report: RunReport, overlaps: Mapping[str, Overlap], *, as_json: bool, q
         return
     _tell_failed(report)
     for path, overlap in overlaps.items():
-        click.echo(shown(f"  {path}: {overlap.sentence}"))
+        click.echo(shown(f"  {near(path)}: {overlap.sentence}"))
     if len(slow := [file for file in report.files if file.seconds >= 1]) > _SLOWEST:
         slow.sort(key=lambda file: file.seconds, reverse=True)
         click.echo("Slowest:")
         for file in slow[:_SLOWEST]:
-            click.echo(shown(f"  {duration(file.seconds):>9}  {file.tokens:>10,} tokens  {file.path}"))
+            click.echo(shown(f"  {duration(file.seconds):>9}  {file.tokens:>10,} tokens  {near(file.path)}"))
     click.echo(_totals(report))
     if (whole := report.estimate) is not None:
         click.echo(
@@ -226,7 +226,8 @@ def duration(seconds: float) -> str:
 def _tell_failed(report: RunReport) -> None:
     failed = [file for file in report.files if not _is_well(file)]
     for file in failed[:_LISTED]:
-        click.echo(shown(f"  {file.status.value:<12} {file.path}" + (f": {file.reason}" if file.reason else "")))
+        reason = f": {file.reason}" if file.reason else ""
+        click.echo(shown(f"  {file.status.value:<12} {near(file.path)}{reason}"))
     if len(failed) > _LISTED:
         click.echo(f"  ... and {len(failed) - _LISTED} more; `longdoc list --status STATUS` lists them.")
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.cli.output import ExitCode, print_json, printable, say
+from indexer.cli.output import ExitCode, near, print_json, printable, say
 from indexer.datatypes import Hit, Mode, SearchResult, Span
 
 if TYPE_CHECKING:
@@ -126,11 +125,11 @@ def _describe(hit: Hit) -> str:
     where = [_one_line(" › ".join(hit.headings))] if hit.headings else []
     if hit.page is not None:
         where.append(f"page {hit.page_label or hit.page}")
-    where.append(_near(hit.document.paths[0]) if hit.document.paths else "")
+    where.append(_place(hit.document.paths[0]) if hit.document.paths else "")
     lines = [f"{hit.rank:>2}. {title}", "    " + click.style(" · ".join(part for part in where if part), fg="cyan")]
     lines += ["    " + line for line in _passage(hit)]
     if hit.copies:
-        names = ", ".join(_near(copy.paths[0] if copy.paths else copy.display_title) for copy in hit.copies[:3])
+        names = ", ".join(_place(copy.paths[0] if copy.paths else copy.display_title) for copy in hit.copies[:3])
         more = f" and {len(hit.copies) - 3} more" if len(hit.copies) > 3 else ""
         lines.append(click.style(f"    nearly the same in {names}{more}", dim=True))
     return "\n".join(lines) + "\n"
@@ -187,10 +186,8 @@ def _marked(line: str, marks: list[tuple[int, int]]) -> str:
     return "".join([*parts, line[place:]])
 
 
-def _near(path: str) -> str:
-    """A path as seen from the current directory, when it lies below it."""
-    here = Path.cwd()
-    return _one_line(str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path)
+def _place(path: str) -> str:
+    return _one_line(near(path))
 
 
 def _one_line(text: str) -> str:

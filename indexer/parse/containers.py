@@ -60,7 +60,7 @@ class Unpacker:
         except MemoryError:
             yield Unpacked(prefix.removesuffix("!/"), None, status=Status.TOO_LARGE, reason="it needs too much memory")
         except Exception as error:  # a library may raise anything over a damaged or hostile file
-            reason = f"the archive is damaged ({type(error).__name__}: {str(error)[:200]})"
+            reason = f"the archive is damaged or cut off ({str(error)[:200] or type(error).__name__})"
             yield Unpacked(prefix.removesuffix("!/"), None, status=Status.FAILED, reason=reason)
 
     def _take(self, entry: Entry, name: str, depth: int) -> Iterator[Unpacked]:
@@ -78,7 +78,7 @@ class Unpacker:
             if self.written > self.options.max_inflated_bytes:
                 raise
         except Exception as error:  # as above, but only this file is damaged
-            reason = f"it is damaged inside the archive ({type(error).__name__}: {str(error)[:200]})"
+            reason = f"it is damaged inside the archive ({str(error)[:200] or type(error).__name__})"
             yield Unpacked(name, None, modified=entry.modified, status=Status.FAILED, reason=reason)
         finally:
             with suppress(OSError):

@@ -15,6 +15,7 @@ from indexer.datatypes import Status
 from indexer.parse.model import UnreadableError
 
 _MOST_RESCUED_BYTES = 64 << 20
+_DAMAGED = "the PDF is damaged or cut off"
 logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it remarks on every form for Adobe's viewer
 
 
@@ -31,8 +32,8 @@ def open_pdf(path: Path, passwords: tuple[str, ...], *, rescue: bool = True) -> 
             if error.err_code == pdfium_c.FPDF_ERR_PASSWORD:
                 continue
             if not rescue:
-                raise UnreadableError(Status.FAILED, f"not a readable PDF: {error}") from error
-            return _with_fields(_rescued(path, str(error)))
+                raise UnreadableError(Status.FAILED, _DAMAGED) from error
+            return _with_fields(_rescued(path))
     wrong = "none of the passwords given opens it" if passwords else "give its password with --password"
     raise UnreadableError(Status.ENCRYPTED, f"it needs a password: {wrong}")
 
@@ -48,12 +49,12 @@ def _variants(password: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((password, unicodedata.normalize("NFKC", password.replace("\xad", "")))))
 
 
-def _rescued(path: Path, refusal: str) -> Any:
+def _rescued(path: Path) -> Any:
     """The PDF written anew by pypdf, which puts up with more kinds of damage. Raises UnreadableError."""
     import pypdf
 
     if path.stat().st_size > _MOST_RESCUED_BYTES:
-        raise UnreadableError(Status.FAILED, f"not a readable PDF: {refusal}")
+        raise UnreadableError(Status.FAILED, _DAMAGED)
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     target = io.BytesIO()
     try:
@@ -63,4 +64,4 @@ def _rescued(path: Path, refusal: str) -> Any:
     except MemoryError:
         raise
     except Exception as error:  # pypdf raises anything over what it cannot mend
-        raise UnreadableError(Status.FAILED, f"not a readable PDF: {refusal}") from error
+        raise UnreadableError(Status.FAILED, _DAMAGED) from error

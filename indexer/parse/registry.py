@@ -18,7 +18,7 @@ _KINDS = (
     (b"ID3", "sound"),
     (b"fLaC", "sound"),
     (b"\x1aE\xdf\xa3", "a film"),
-    (b"\xd0\xcf\x11\xe0", "of a Windows program, and not Word's, Excel's or PowerPoint's"),
+    (b"\xd0\xcf\x11\xe0", "a program's own format, and not Word's, Excel's or PowerPoint's"),
 )
 
 

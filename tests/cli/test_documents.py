@@ -57,6 +57,17 @@ def test_show_tells_what_could_not_be_read(longdoc: Longdoc, folder: Path) -> No
     assert "There is no document 999" in missing.err
 
 
+def test_show_takes_a_path_and_lists_say_why_from_where_one_stands(
+    longdoc: Longdoc, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert longdoc("show", "bad.pdf").out == longdoc("show", folder / "bad.pdf").out
+    assert "  bad.pdf: the PDF is damaged or cut off" in longdoc("list", "--status", "failed").out
+    assert "  failed       bad.pdf: the PDF" in longdoc("add", "--retry", folder).out
+    lost = longdoc("show", "nothing.pdf")
+    assert (lost.code, lost.err) == (1, "longdoc: No document lies at nothing.pdf; see `longdoc list`.\n")
+
+
 def test_remove_by_id_and_by_path(longdoc: Longdoc, folder: Path) -> None:
     outcome = longdoc("remove", folder / "a.md", "--json")
     assert outcome.json["removed"] == 1
