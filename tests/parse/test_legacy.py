@@ -89,7 +89,7 @@ def test_another_programs_file_gets_no_hint_about_libreoffice(tmp_path: Path) ->
     document = read_ole(tmp_path, ole("VisioDocument"), "plan.vsd")
     assert document.status is Status.UNSUPPORTED
     assert "LibreOffice" not in str(document.reason)
-    assert "Windows program" in str(document.reason)
+    assert "own format" in str(document.reason)
 
 
 def fake_office(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
