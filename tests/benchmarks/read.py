@@ -83,10 +83,9 @@ def main() -> None:
             for number in range(TEXT_BYTES // (len(LINE) + 12)):
                 file.write(f"{number:010} {LINE}\n")
         seconds, _, chars = read_seconds(text, in_sandbox=True)
-        print(
-            f"text: {chars / text.stat().st_size:.1%} of {chars / 1e6:.0f} M characters, {chars / seconds / 1e6:.1f} M/s, "
-            f"reader {reader_memory() >> 20} MB"
-        )
+        share, millions = chars / text.stat().st_size, chars / 1e6
+        memory = reader_memory() >> 20
+        print(f"text: {share:.1%} of {millions:.0f} M characters, {millions / seconds:.1f} M/s, reader {memory} MB")
 
 
 if __name__ == "__main__":

@@ -6,21 +6,29 @@ import io
 import os
 import random
 import tarfile
+from contextlib import suppress
 from email.message import EmailMessage
 from pathlib import Path
 
 import openpyxl
+import pypdf
 import pytest
+import pyzipper
 from PIL import Image
+from pypdf.annotations import Text
 from reportlab.pdfgen.canvas import Canvas
 
-from indexer.datatypes import Status
+from indexer import PageError, locate_text, render_page
+from indexer.datatypes import Span, Status
 from indexer.parse import ReadOptions, read, unpack
+from tests.parse.test_legacy import locked
 from tests.parse.test_office import packed, paragraph, word
+from tests.parse.test_pdf_notes import DATASETS, TEMPLATE, add_form
 from tests.parse.test_unpacking import zipped
 
 ROUNDS = int(os.environ.get("LONGDOC_FUZZ_ROUNDS", "6"))
-OPTIONS = ReadOptions(ocr="never", seconds=30, memory_bytes=1 << 30, max_inflated_bytes=64 << 20)
+PASSWORD = "geheim"
+OPTIONS = ReadOptions((PASSWORD,), ocr="never", seconds=30, memory_bytes=1 << 30, max_inflated_bytes=64 << 20)
 
 
 def _pdf() -> bytes:
@@ -30,6 +38,33 @@ def _pdf() -> bytes:
     canvas.bookmarkPage("a")
     canvas.addOutlineEntry("Delivery", "a")
     canvas.save()
+    return target.getvalue()
+
+
+def _form() -> bytes:
+    """A PDF with white text, fields, a comment, an attachment and a form for Adobe's viewer."""
+    target = io.BytesIO()
+    canvas = Canvas(target, pagesize=(300, 300))
+    canvas.drawString(30, 200, "The pump is delivered within thirty days.")
+    canvas.acroForm.textfield(name="given", tooltip="Given name", value="Ada", x=30, y=100, width=90, height=20)
+    canvas.acroForm.checkbox(name="agree", tooltip="I agree", checked=True, x=30, y=60)
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.drawString(30, 150, "nobody sees this")
+    canvas.save()
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(target.getvalue()))
+    writer.add_annotation(0, Text(text="a comment", rect=(200, 100, 220, 120)))
+    writer.add_attachment("a.txt", b"words")
+    add_form(writer, template=TEMPLATE, datasets=DATASETS)
+    target = io.BytesIO()
+    writer.write(target)
+    return target.getvalue()
+
+
+def _locked() -> bytes:
+    target = io.BytesIO()
+    with pyzipper.AESZipFile(target, "w", encryption=pyzipper.WZ_AES) as archive:
+        archive.setpassword(PASSWORD.encode())
+        archive.writestr("a.txt", "words")
     return target.getvalue()
 
 
@@ -65,6 +100,9 @@ def _picture() -> bytes:
 
 SEEDS: dict[str, bytes] = {
     "pdf": _pdf(),
+    "form.pdf": _form(),
+    "locked.docx": locked(PASSWORD),
+    "locked.zip": _locked(),
     "docx": word(paragraph("some words") * 3),
     "xlsx": _workbook(),
     "pptx": packed({"ppt/presentation.xml": "<p/>", "ppt/slides/slide1.xml": "<s><sp><p><t>Point</t></p></sp></s>"}),
@@ -109,6 +147,13 @@ def damaged(content: bytes, chance: random.Random) -> bytes:
     return bytes(data)
 
 
+def look_at(path: Path) -> None:
+    """Draw a page and mark a span on it, as the browser does; it may only say that it cannot."""
+    with suppress(PageError):
+        render_page(path, 1, 0.5, OPTIONS)
+        locate_text(path, 1, Span(0, 40), OPTIONS)
+
+
 @pytest.mark.parametrize("kind", SEEDS)
 def test_damaged_files_end_in_a_status(tmp_path: Path, kind: str) -> None:
     chance = random.Random(f"longdoc {kind}")
@@ -121,7 +166,9 @@ def test_damaged_files_end_in_a_status(tmp_path: Path, kind: str) -> None:
         assert "nonsense" not in str(reading.document.reason)
         assert reading.document.status is Status.INDEXED or reading.document.reason
         text.encode("utf-8")
-        if kind in ("zip", "tgz", "eml"):
+        if kind.endswith("pdf"):
+            look_at(path)
+        if kind in ("zip", "tgz", "eml", "form.pdf", "locked.zip"):
             with unpack(path, OPTIONS) as members:
                 for member in members:
                     assert member.path is not None or member.reason
@@ -134,5 +181,6 @@ def test_the_undamaged_files_are_read(tmp_path: Path, kind: str) -> None:
     path.write_bytes(SEEDS[kind])
     with read(path, OPTIONS) as reading:
         list(reading)
-    expected = {"zip": Status.UNSUPPORTED, "tgz": Status.UNSUPPORTED, "tif": Status.NEEDS_OCR, "epub": Status.EMPTY}
+    archives = dict.fromkeys(("zip", "tgz", "locked.zip"), Status.UNSUPPORTED)
+    expected = {"tif": Status.NEEDS_OCR, "epub": Status.EMPTY} | archives
     assert reading.document.status is expected.get(kind, Status.INDEXED), reading.document.reason

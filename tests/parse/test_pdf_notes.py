@@ -64,6 +64,12 @@ def with_form(folder: Path, **packets: str) -> Path:
     """A PDF whose form is kept for Adobe's viewer."""
     path = made(folder, lambda c: lines(c, 700, "Please wait ..."))
     writer = pypdf.PdfWriter(clone_from=path)
+    add_form(writer, **packets)
+    writer.write(path)
+    return path
+
+
+def add_form(writer: pypdf.PdfWriter, **packets: str) -> None:
     parts = ArrayObject()
     for name, text in packets.items():
         stream = DecodedStreamObject()
@@ -72,8 +78,6 @@ def with_form(folder: Path, **packets: str) -> Path:
     form = DictionaryObject({NameObject("/Fields"): ArrayObject(), NameObject("/XFA"): parts})
     writer.root_object[NameObject("/AcroForm")] = form
     writer.root_object[NameObject("/NeedsRendering")] = pypdf.generic.BooleanObject(True)
-    writer.write(path)
-    return path
 
 
 def test_questions_and_answers_of_a_form_for_adobes_viewer_are_read(tmp_path: Path) -> None:
