@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,52 +68,37 @@ def _said(annotation: Any, page: Any) -> str:
         return ""
     if kind == pdfium_c.FPDF_ANNOT_WIDGET:
         return _field(annotation, page.formenv.raw) if page.formenv is not None else ""
-    text = _lines(
-        _string(lambda buffer, size: pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", buffer, size))
-    )
+    text = _string(pdfium_c.FPDFAnnot_GetStringValue, annotation, b"Contents")
     return text if kind == pdfium_c.FPDF_ANNOT_FREETEXT or not text else f"[{text}]"
 
 
 def _field(annotation: Any, form: Any) -> str:
     """A field as ``label: value``; empty when nothing is filled in."""
     kind = pdfium_c.FPDFAnnot_GetFormFieldType(form, annotation)
-    if kind in _TYPED:
-        if pdfium_c.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
-            return ""
-        getter = pdfium_c.FPDFAnnot_GetFormFieldValue
+    if kind in _TYPED and not pdfium_c.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
+        value = _string(pdfium_c.FPDFAnnot_GetFormFieldValue, form, annotation)
     elif kind in _TICKED and pdfium_c.FPDFAnnot_IsChecked(form, annotation):
-        getter = pdfium_c.FPDFAnnot_GetFormFieldExportValue
+        value = _string(pdfium_c.FPDFAnnot_GetFormFieldExportValue, form, annotation)
     else:
         return ""
-    value = _lines(_string(lambda buffer, size: getter(form, annotation, buffer, size)))
     label = _label(annotation, form)
     return f"{label}: {value}" if label and value else value
 
 
 def _label(annotation: Any, form: Any) -> str:
     """What a field is called to people, or its name where that is a word."""
-    for getter in (pdfium_c.FPDFAnnot_GetFormFieldAlternateName, pdfium_c.FPDFAnnot_GetFormFieldName):
-        label = " ".join(_string(lambda buffer, size, ask=getter: ask(form, annotation, buffer, size)).split())
-        if getter is pdfium_c.FPDFAnnot_GetFormFieldName:
-            label = label.rpartition(".")[2]
-            return label.replace("_", " ") if len(label) > 2 and _NAME.fullmatch(label) else ""
-        if label:
-            return label.rstrip(":")
-    return ""
+    if label := _string(pdfium_c.FPDFAnnot_GetFormFieldAlternateName, form, annotation).rstrip(":"):
+        return label
+    name = _string(pdfium_c.FPDFAnnot_GetFormFieldName, form, annotation).rpartition(".")[2]
+    return name.replace("_", " ") if len(name) > 2 and _NAME.fullmatch(name) else ""
 
 
-def _lines(text: str) -> str:
-    return " ".join(re.sub(r"[\r\n]+", " ", text).split())
-
-
-def _string(ask: Callable[[Any, int], int]) -> str:
-    """A string that PDFium hands out as UTF-16 into a buffer of the size it asks for."""
-    size = ask(None, 0)
-    if size <= 2:
-        return ""
-    buffer = ctypes.create_string_buffer(size)
-    ask(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
-    return buffer.raw[:size].decode("utf-16-le", "replace").rstrip("\x00")
+def _string(ask: Any, *subject: Any) -> str:
+    """A string as one line. PDFium hands it out as UTF-16, into a buffer of the size it asks for."""
+    size = ask(*subject, None, 0)
+    buffer = ctypes.create_string_buffer(max(size, 2))
+    ask(*subject, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return " ".join(buffer.raw.decode("utf-16-le", "replace").rstrip("\x00").split())
 
 
 def _box(annotation: Any) -> tuple[float, float, float, float]:
