@@ -18,7 +18,7 @@ from indexer.parse.model import Sample, UnreadableError
 from indexer.parse.options import ReadOptions
 from indexer.parse.pdf_file import open_pdf
 from indexer.parse.pdf_page import read_page
-from indexer.parse.pdfium import PageText, char_box, char_index, shown_box
+from indexer.parse.pdfium import Frame, PageText, char_box, char_index
 
 _MOST_PIXELS = 12_000_000
 
@@ -107,7 +107,7 @@ def _box(page: Any, textpage: Any, text: str, span: Span) -> Corners | None:
     if not boxes:
         return None
     left, bottom, right, top = zip(*boxes, strict=True)
-    return shown_box(page, (min(left), min(bottom), max(right), max(top)))
+    return Frame(page).box((min(left), min(bottom), max(right), max(top)))
 
 
 def _share(line: Line, start: int, end: int) -> Corners:

@@ -9,7 +9,7 @@ from typing import Any
 import pypdfium2.raw as pdfium_c
 
 from indexer.parse.lines import Line
-from indexer.parse.pdfium import char_box, shown_box
+from indexer.parse.pdfium import Frame, char_box
 
 SCANNED_SHARE = 0.6
 """A page that pictures cover so far is a scan."""
@@ -17,6 +17,7 @@ SCANNED_SHARE = 0.6
 _LEAST_CONTRAST = 24
 """Of 255 shades: what differs less from its surroundings is not read."""
 
+_SCALE = 0.5
 _MOST_PIXELS = 2_000_000
 _MOST_OBJECTS = 2_000
 
@@ -27,8 +28,9 @@ def without_contrast(page: Any, textpage: Any, lines: Sequence[Line]) -> frozens
     if not pale:
         return frozenset()
     width, height = page.get_size()
-    picture = page.render(scale=min(1.0, math.sqrt(_MOST_PIXELS / max(width * height, 1))), grayscale=True).to_pil()
-    return frozenset(line for line in pale if _is_blank(picture, shown_box(page, _box(textpage, line))))
+    frame = Frame(page)
+    picture = page.render(scale=min(_SCALE, math.sqrt(_MOST_PIXELS / max(width * height, 1))), grayscale=True).to_pil()
+    return frozenset(line for line in pale if _is_blank(picture, frame.box(_box(textpage, line))))
 
 
 def invisible_chars(page: Any, lines: Sequence[Line]) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import pypdfium2.raw as pdfium_c
 
 from indexer.parse.lines import Line
-from indexer.parse.pdfium import PageText, shown_box
+from indexer.parse.pdfium import Frame, PageText
 
 _MOST_NOTES = 5_000
 _HIDDEN = 2
@@ -51,13 +51,17 @@ def notes_of(page: Any) -> list[Note]:
 def with_notes(layout: PageText, page: Any) -> PageText:
     """A page's text followed by what its annotations say and it does not say itself."""
     text, lines, starts = layout.text, list(layout.lines), list(layout.starts)
-    for note in notes_of(page):
+    notes = notes_of(page)
+    if not notes:
+        return layout
+    frame = Frame(page)
+    for note in notes:
         if note.text in layout.text:
             continue
         if text and not text.endswith("\n\n"):
             text = text.rstrip("\n") + "\n\n"
         starts.append(len(text))
-        lines.append(Line(note.text, 0, *note.box, shown=shown_box(page, note.box)))
+        lines.append(Line(note.text, 0, *note.box, shown=frame.box(note.box)))
         text += note.text + "\n\n"
     return PageText(text, tuple(lines), tuple(starts))
 

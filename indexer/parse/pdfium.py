@@ -33,8 +33,9 @@ _COLOUR_POINTERS = tuple(map(ctypes.byref, _COLOUR))
 """One structure for all calls: PDFium is used by one thread at a time anyway."""
 
 _PALEST = 240
+_REACH = 100
 _UNITS = 1 << 20
-"""Corners are asked of PDFium in whole units of a page this wide and high, and given as fractions of it."""
+"""Places are asked of PDFium in whole units of a page this wide and high, a hundred points apart."""
 
 _SMALLEST = 1.5
 _UNSEEN = " \t\xa0\u3000\x02\ufffe"
@@ -159,15 +160,31 @@ def char_box(textpage: Any, index: int) -> Box:
     return (_BOX.left, bottom, _BOX.right, top) if bottom < top else (_BOX.left, top, _BOX.right, bottom)
 
 
-def shown_box(page: Any, box: Box) -> Box:
-    """A box in page space as left, top, right and bottom, fractions of the page as it is shown: cropped and turned."""
-    corners = []
-    for x, y in ((box[0], box[1]), (box[2], box[3])):
-        across, down = ctypes.c_int(), ctypes.c_int()
-        pdfium_c.FPDF_PageToDevice(page.raw, 0, 0, _UNITS, _UNITS, 0, x, y, ctypes.byref(across), ctypes.byref(down))
-        corners.append((min(max(across.value / _UNITS, 0.0), 1.0), min(max(down.value / _UNITS, 0.0), 1.0)))
-    (x0, y0), (x1, y1) = corners
-    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+class Frame:
+    """How a page is shown, cropped and turned: from places in points to fractions from the upper left corner."""
+
+    def __init__(self, page: Any) -> None:
+        self._origin = _on_screen(page, 0, 0)
+        self._across, self._up = (
+            tuple((a - b) / _REACH for a, b in zip(_on_screen(page, x, y), self._origin, strict=True))
+            for x, y in ((_REACH, 0), (0, _REACH))
+        )
+
+    def box(self, box: Box) -> Box:
+        """A box in page space as left, top, right and bottom of the shown page, cut where the page ends."""
+        (x0, y0), (x1, y1) = self._place(box[0], box[1]), self._place(box[2], box[3])
+        return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+
+    def _place(self, x: float, y: float) -> tuple[float, float]:
+        across = self._origin[0] + x * self._across[0] + y * self._up[0]
+        down = self._origin[1] + x * self._across[1] + y * self._up[1]
+        return min(max(across, 0.0), 1.0), min(max(down, 0.0), 1.0)
+
+
+def _on_screen(page: Any, x: int, y: int) -> tuple[float, float]:
+    across, down = ctypes.c_int(), ctypes.c_int()
+    pdfium_c.FPDF_PageToDevice(page.raw, 0, 0, _UNITS, _UNITS, 0, x, y, ctypes.byref(across), ctypes.byref(down))
+    return across.value / _UNITS, down.value / _UNITS
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

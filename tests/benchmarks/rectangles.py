@@ -23,7 +23,7 @@ from indexer.chunk import chunk_pages
 from indexer.datatypes import Chunk, Page
 from indexer.normalize import clean
 from indexer.parse import ReadOptions, read
-from indexer.parse.pdfium import shown_box
+from indexer.parse.pdfium import Frame
 
 OPTIONS = ReadOptions(ocr="never")
 
@@ -77,9 +77,9 @@ def words_inside(path: Path, number: int, boxes: tuple[Rectangle, ...]) -> str:
     pdf = pypdfium2.PdfDocument(path)
     page = pdf[number - 1]
     text = page.get_textpage()
-    kept = []
+    kept, frame = [], Frame(page)
     for index in range(text.count_chars()):
-        left, top, right, bottom = shown_box(page, text.get_charbox(index, loose=True))
+        left, top, right, bottom = frame.box(text.get_charbox(index, loose=True))
         x, y = (left + right) / 2, (top + bottom) / 2
         within = any(box.left <= x <= box.right and box.top <= y <= box.bottom for box in boxes)
         kept.append(text.get_text_range(index, 1) if within else "\n")
