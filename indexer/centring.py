@@ -56,7 +56,7 @@ class LanguageMeans:
         ``documents`` and ``counts`` are the mean and number of each language's chunks, ``questions`` the mean of
         general questions in a language, ``sentences`` that of the library's own sentences; both of these under the
         query prompt. A language with few chunks leans on the overall mean. Queries are expected half way between
-        general questions and the library's sentences, which measured best (tests/benchmarks/quality.py --means).
+        general questions and the library's sentences, (tests/benchmarks/means.py).
         """
         names = sorted(documents)
         weights = np.array([counts[name] for name in names], dtype=np.float64)

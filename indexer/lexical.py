@@ -203,6 +203,8 @@ def _forms_together(identifier: str) -> Iterator[str]:
     telling = [piece for piece in pieces if piece not in STOPWORDS]
     if len(telling) > 1 or (len(pieces) > 1 and any(piece.isdigit() or piece == "§" for piece in pieces)):
         yield _quote(" ".join(pieces))
+        if pieces[0] in "§¶" and len(pieces) > 2:
+            yield _quote(" ".join(pieces[1:]))  # § 4.2 stands as 4.2 before its heading
         joined = "".join(pieces)
         if joined.isalnum() and any(piece.isdigit() for piece in pieces):
             yield _quote(joined[:_LONGEST_TERM])

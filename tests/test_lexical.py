@@ -122,3 +122,8 @@ def test_umlauts_may_be_written_out() -> None:
     assert lexical.spellings("Müller") == ["mueller"]
     assert lexical.spellings("Mueller") == ["muller"]
     assert lexical.spellings("late") == []
+
+
+def test_a_section_is_found_without_its_sign_too() -> None:
+    assert '"4 2"' in lexical.query_phrases("§ 4.2")
+    assert '"4"' not in lexical.query_phrases("§ 4")

@@ -12,6 +12,9 @@ from indexer.sentences import sentences
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "ly", "y", "e")
 _SHORTEST_STEM = 4
 _LONGEST_WORD = 40
+_LONGEST_HEADING = 60
+_HEADING = 0.6
+"""How much the words of a heading count when the sentence to show is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ def mark(text: str, weights: Mapping[str, float]) -> Marks:
     """Mark the terms of a query in a text; ``weights`` are the terms' weights (inverse document frequencies).
 
     A word is marked in its inflected forms too. The best sentence is the one whose distinct terms weigh most, the
-    first of equals; None when none has a term.
+    first of equals, headings counting less; None when none has a term.
     """
     wanted = _Wanted.of(weights)
     found = [(term, wanted.key(term.text) or "") for term in terms(text, wanted.key)]
@@ -87,13 +90,21 @@ def _best_sentence(text: str, found: list[tuple[Term, str]], weights: Mapping[st
     best, best_weight = None, 0.0
     for sentence in sentences(text):
         inside = {key for term, key in found if sentence.span.start <= term.span.start < sentence.span.end}
-        weight = sum(weights[key] for key in inside)
+        weight = sum(weights[key] for key in inside) * (1 if _says_something(sentence.span.of(text)) else _HEADING)
         if weight > best_weight * 1.0001:
             best, best_weight = sentence.span, weight
     if best is None:
         return None
     shown = best.of(text)
     return Span(best.start + len(shown) - len(shown.lstrip()), best.end - len(shown) + len(shown.rstrip()))
+
+
+def _says_something(sentence: str) -> bool:
+    """Whether a sentence is one, rather than a heading or a line of a list that only has the words."""
+    shown = sentence.strip()
+    return len(shown) >= _LONGEST_HEADING or shown.endswith(
+        (".", "!", "?", ":", ";", "。", "！", "？", "：", "；", "…")
+    )
 
 
 def excerpt(text: str, sentence: Span | None, length: int = 480) -> Span:

@@ -23,7 +23,8 @@ _RELATED = {"ru": ("uk", "bg", "sr", "mk", "be"), "ar": ("fa", "ur"), "zh": ("ja
 _LATIN = re.compile(r"[a-z]")
 _SMALL_WORDS = {
     "en": "the of and to in is are was were what which who how does do did for with on by when where why from that",
-    "de": "der die das und ist sind von den dem des wie was wer wann wo warum mit fur ein eine im zu auf nicht wird",
+    "de": "der die das und ist sind von den dem des wie was wer wann wo warum mit fur ein eine im zu auf nicht wird "
+    "hat haben ich sie wir bei aus dass oder aber auch als",
     "fr": "le la les des du de est sont et un une qui que quoi quel quelle comment pourquoi ou dans pour avec sur au",
     "es": "el la los las de del y es son un una que quien como cuando donde por para con en cual cuales se al",
     "it": "il lo la gli le di del della e sono un una che chi come quando dove perche per con in quale nel si",
@@ -66,6 +67,11 @@ def _latin_language(text: str, present: Mapping[str, int]) -> str:
         best = [language for language, count in found.items() if count == most]
         return max(best, key=lambda language: (latin.get(language, 0), language == "en"))
     return max(latin, key=lambda language: latin[language]) if latin else "en"
+
+
+def small_words(language: str) -> frozenset[str]:
+    """Words of a language that stand in every text and are not worth marking; folded."""
+    return _WORD_SETS.get(language, frozenset())
 
 
 def unknown_words_language(text: str, guess: str) -> str:

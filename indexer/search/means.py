@@ -49,8 +49,8 @@ def refresh_means(library: Library, *, force: bool = False) -> bool:
     means = LanguageMeans.build(
         {name: mean.mean for name, mean in stored.items()},
         {name: mean.chunk_count for name, mean in stored.items()},
-        _question_means(library, set(stored) | _ALWAYS),
-        _sentence_means(library, set(stored)),
+        question_means(library, set(stored) | _ALWAYS),
+        sentence_means(library, set(stored)),
     )
     library.keep_means(means)
     calibrate(library)
@@ -67,7 +67,7 @@ def _is_due(current: LanguageMeans, counts: dict[str, int]) -> bool:
     return False
 
 
-def _question_means(library: Library, languages: set[str]) -> dict[str, Vector]:
+def question_means(library: Library, languages: set[str]) -> dict[str, Vector]:
     """The mean of general questions in each of the languages there are some for; encoded once for each encoder."""
     fingerprint = library.store.recipe.fingerprint
     kept = library.store.meta_get(QUESTIONS_KEY)
@@ -80,7 +80,7 @@ def _question_means(library: Library, languages: set[str]) -> dict[str, Vector]:
     return {language: np.array(mean, dtype=np.float32) for language, mean in means.items()}
 
 
-def _sentence_means(library: Library, languages: set[str]) -> dict[str, Vector]:
+def sentence_means(library: Library, languages: set[str]) -> dict[str, Vector]:
     """The mean of the library's own sentences under the query prompt, of each language that has enough of them."""
     ids, _ = library.store.sample_embeddings(_SENTENCES * 4 * len(languages))
     chosen: dict[str, list[str]] = {}

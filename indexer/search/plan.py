@@ -13,7 +13,7 @@ from indexer.fold import fold
 from indexer.lexical import match_expression
 from indexer.library import Library
 from indexer.search.fusion import attainable, inverse_document_frequency
-from indexer.search.languages import query_language, unknown_words_language
+from indexer.search.languages import query_language, small_words, unknown_words_language
 from indexer.search.options import SearchOptions
 from indexer.search.query import Query, is_long, pieces_of
 from indexer.search.retrieve import Request, refined
@@ -52,8 +52,10 @@ def plan(library: Library, query: Query, options: SearchOptions) -> Plan:
         language = unknown_words_language(query.text, language)
     across = options.across
     if across is None:
-        across = present.get(language, 0) < _RARE * chunks and words.covered(chunks) < _COVERED
+        elsewhere = bool(scope.languages) and not any(name.partition("-")[0] == language for name in scope.languages)
+        across = elsewhere or (present.get(language, 0) < _RARE * chunks and words.covered(chunks) < _COVERED)
     mode = Mode.DENSE if across and options.mode is Mode.HYBRID else options.mode
+    small = small_words(language)
     return Plan(
         Request(
             vectors=None if mode is Mode.LEXICAL else _vectors(library, query.text, words, language, options),
@@ -67,7 +69,11 @@ def plan(library: Library, query: Query, options: SearchOptions) -> Plan:
         ),
         mode,
         language,
-        {term: inverse_document_frequency(count, chunks) for term, count in words.weighed.items() if count},
+        {
+            term: inverse_document_frequency(count, chunks)
+            for term, count in words.weighed.items()
+            if count and (term not in small or len(words.weighed) == 1)
+        },
         words.covered(chunks),
         (*query.warnings, *scope.warnings, *said_of(words)),
         scope.nothing,

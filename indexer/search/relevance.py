@@ -83,5 +83,6 @@ def is_relevant(library: Library, language: str, mode: Mode, ranking: Ranking) -
     if kept is None or not len(ranking):
         return len(ranking) > 0
     thresholds: Mapping[str, float] = kept["thresholds"][mode]
-    threshold = thresholds.get(language.partition("-")[0], float(np.mean(list(thresholds.values()))))
+    # Calling a good hit irrelevant is the worse mistake: a language that was not measured has the lowest threshold.
+    threshold = thresholds.get(language.partition("-")[0], min(thresholds.values()))
     return evidence(ranking, mode) > threshold or float(ranking.shares.max()) >= _CERTAIN_SHARE

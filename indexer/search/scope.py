@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 
-from indexer.datatypes import Ids
+from indexer.datatypes import Ids, Status
 from indexer.lexical import any_expression, match_expression
 from indexer.library import Library
 from indexer.search.options import Grouping, SearchOptions, parse_filters
@@ -18,18 +18,21 @@ from indexer.store import DocumentFilter
 
 _FULL = 0.2
 _UNLIMITED = 1_000_000_000
+_READABLE = (Status.INDEXED.value, Status.PARTIAL.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What may be found: the only documents and chunks allowed (None: all), the chunks that are not.
 
-    ``warnings`` are for the person; ``nothing`` says why nothing can be found, when that is so.
+    ``languages`` are those asked for by name (empty: any). ``warnings`` are for the person; ``nothing`` says why
+    nothing can be found, when that is so.
     """
 
     documents: Ids | None = None
     chunks: Ids | None = None
     forbidden: Ids | None = None
+    languages: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     nothing: str | None = None
 
@@ -49,13 +52,24 @@ def read_scope(library: Library, query: Query, options: SearchOptions) -> Scope:
     nothing = None
     if documents is not None and not len(documents):
         nothing = "No document passes the filters: try fewer of them, or `longdoc list` to see what there is."
+    if documents is not None and (wanted.date_from or wanted.date_to):
+        warnings += _undated(library, wanted)
     chunks = _phrase_chunks(library, query.phrases, options.by)
     if chunks is not None and not len(chunks):
         quoted = " and ".join(f"“{phrase}”" for phrase in query.phrases)
         warnings.append(f"No passage has {quoted} word for word; the words were searched for without the quotes.")
         chunks = None
     forbidden = _forbidden(library, query, options.by)
-    return Scope(documents, chunks, forbidden, tuple(warnings), nothing)
+    return Scope(documents, chunks, forbidden, wanted.languages, tuple(warnings), nothing)
+
+
+def _undated(library: Library, wanted: DocumentFilter) -> Iterator[str]:
+    """The sentence about documents that only lack a date."""
+    candidates = library.store.matching_documents(replace(wanted, date_from=None, date_to=None, statuses=_READABLE))
+    dated = library.store.matching_documents(replace(wanted, date_from="0", date_to=None, statuses=_READABLE))
+    if missing := len(candidates) - len(dated):
+        noun = "document without a date was" if missing == 1 else "documents without a date were"
+        yield f"{missing} {noun} left out."
 
 
 def _forbidden(library: Library, query: Query, by: Grouping) -> Ids | None:

@@ -201,6 +201,7 @@ def _marks(values: Sequence[str]) -> str:
 
 
 _DATE = "coalesce(modified, created, '')"
+_PATH = "CAST(path AS TEXT)"
 
 
 def _any_of(parts: Sequence[tuple[str, list[Any]]]) -> tuple[str, list[Any]]:
@@ -225,7 +226,11 @@ def _path_part_clause(value: str) -> tuple[str, list[Any]]:
 
 
 def _title_clause(value: str) -> tuple[str, list[Any]]:
-    return "title LIKE ? ESCAPE '!'", [f"%{_like(value)}%"]
+    """By the title that people see: that of a document without one is its file's name."""
+    name = f"substr({_PATH}, length(rtrim({_PATH}, replace({_PATH}, '/', ''))) + 1)"
+    by_name = f"id IN (SELECT document_id FROM files WHERE {name} LIKE ? ESCAPE '!')"
+    wanted = f"%{_like(value)}%"
+    return f"(title LIKE ? ESCAPE '!' OR (coalesce(title, '') = '' AND {by_name}))", [wanted, wanted]
 
 
 def _under_clause(prefix: str) -> tuple[str, list[Any]]:

@@ -137,7 +137,8 @@ class DocumentFilter:
     Dates are ISO 8601 prefixes (``2024``, ``2024-05``) compared with the document's own date, ``date_from`` and
     ``date_to`` both included. A type is a media type, its beginning (``text/``) or a file name's ending (``pdf``); a
     language also matches its regional forms (``zh`` finds ``zh-Hant``). ``sources`` and ``paths`` are path prefixes
-    that end at a folder's border; ``path_parts`` and ``titles`` stand anywhere in a path or title, whatever their case.
+    that end at a folder's border; ``path_parts`` and ``titles`` stand anywhere in a path or title, whatever their
+    case; a document without a title has its file's name for one.
     """
 
     ids: tuple[int, ...] = ()

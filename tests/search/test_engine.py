@@ -120,6 +120,45 @@ def test_fields_and_filters_choose_documents(library: Library) -> None:
         search(library, "delivery", SearchOptions(where=("colour=red",)))
 
 
+def test_the_name_of_a_file_is_the_title_of_a_document_without_one(library: Library) -> None:
+    untitled = put(library, "/Verträge/miete_2024.txt", "Das Lager wird für zwei Jahre vermietet.", title="")
+    try:
+        for query in ("Lager title:miete_2024", "Lager title:MIETE"):
+            assert paths(search(library, query)) == ["/Verträge/miete_2024.txt"]
+        assert not paths(search(library, "Lager title:Verträge"))
+        assert "/Verträge/miete_2024.txt" not in paths(search(library, "Lager vermietet -title:miete"))
+    finally:
+        library.store.remove_document(untitled)
+
+
+def test_documents_without_a_date_are_said_to_be_left_out(library: Library) -> None:
+    dated = put(library, "/dated.txt", "The delivery of May was late.", modified="2024-05-06")
+    try:
+        result = search(library, "delivery after:2024")
+        assert paths(result) == ["/dated.txt"]
+        assert f"{len(TEXTS)} documents without a date were left out." in result.warnings
+        assert not any("without a date" in warning for warning in search(library, "delivery lang:en").warnings)
+    finally:
+        library.store.remove_document(dated)
+
+
+@pytest.mark.parametrize("query", ["late delivery lang:zh", "迟交 lang:en"])
+def test_a_filter_for_another_language_looks_across(library: Library, query: str) -> None:
+    result = search(library, query)
+    assert result.mode is Mode.DENSE
+    assert result.hits
+    assert search(library, query, SearchOptions(mode=Mode.LEXICAL)).mode is Mode.LEXICAL
+
+
+def test_small_words_are_not_marked(library: Library) -> None:
+    german = put(library, "/wartung.txt", "Die Wartung hat die Firma Huber im Mai durchgeführt.", language="de")
+    try:
+        hit = search(library, "Wer hat die Wartung durchgeführt", SearchOptions(document=german)).hits[0]
+        assert [span.of(hit.text) for span in hit.highlights] == ["Wartung", "durchgeführt"]
+    finally:
+        library.store.remove_document(german)
+
+
 def test_a_typing_error_is_forgiven_only_where_nothing_matches(library: Library) -> None:
     result = search(library, "Lindqvst street", SearchOptions(mode=Mode.LEXICAL))
     assert paths(result)[0] == "/shelf/draft.txt"

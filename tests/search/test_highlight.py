@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from indexer.datatypes import Span
@@ -56,3 +57,21 @@ def test_an_excerpt_has_the_sentence_and_cuts_no_word() -> None:
     assert excerpt("short", None, 100) == Span(0, 5)
     assert len(excerpt("字" * 500, None, 100)) == 100
     assert len(excerpt("x" * 500, Span(250, 260), 100)) < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "weights", "sentence"),
+    [
+        (
+            "6. LATE DELIVERY\nFor each week of late delivery the supplier pays one percent.",
+            {"late": 2.0, "delivery": 2.0, "penalty": 5.0},
+            "For each week",
+        ),
+        ("7.2 更换隔膜\n更换隔膜之前先关闭吸入阀。", {"更换": 3.0, "换隔": 3.0, "隔膜": 2.0}, "更换隔膜之前"),
+        ("Warranty\nThe goods are packed in boxes.", {"warranty": 2.0}, "Warranty"),
+    ],
+)
+def test_a_sentence_is_shown_rather_than_its_heading(text: str, weights: dict[str, float], sentence: str) -> None:
+    found = mark(text, weights).sentence
+    assert found is not None
+    assert found.of(text).startswith(sentence)
