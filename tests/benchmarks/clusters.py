@@ -1,6 +1,6 @@
 """How well clusters match judged classes, beside other ways in the same run; how fast 100 thousand documents are done.
 
-    python -m tests.benchmarks.clusters [--folder DIR] [--rows DIR] [--synthetic 100000] [--json FILE]
+    python -m tests.benchmarks.clusters [--folder DIR] [--rows DIR] [--library DIR] [--json FILE]
 
 ``--folder`` holds the sets (corpus.jsonl, labels.tsv; default: LONGDOC_EVAL, else the evaluation data beside the
 checkout), ``--rows`` a directory with {set}.npz: ``keys`` (text hashes of chunks) and ``rows`` (their embeddings), and
@@ -8,7 +8,8 @@ checkout), ``--rows`` a directory with {set}.npz: ``keys`` (text hashes of chunk
 default encoder, which takes minutes. V-measure (Rosenberg and Hirschberg 2007): with the number of classes given as k,
 and without; the references are k-means on the mean vectors (scikit-learn) and, where umap-learn is installed, UMAP to
 five dimensions and HDBSCAN, which is BERTopic's way. The maps are compared by trustworthiness (10 neighbours) and by
-how many of the 10 nearest on the map share a document's class. ``--synthetic`` needs no judged set.
+how many of the 10 nearest on the map share a document's class. ``--library`` measures
+time and memory on a library that ``python -m tests.benchmarks.synthetic DIR 100000`` wrote.
 """
 
 from __future__ import annotations
@@ -24,11 +25,17 @@ from pathlib import Path
 import numpy as np
 
 from indexer.chunk import chunk_pages
+from indexer.clusters import cluster_documents
 from indexer.clusters.build import ClusterOptions, Vectors, build
 from indexer.clusters.features import unit
 from indexer.clusters.results import Clustering
 from indexer.datatypes import Matrix, OffsetMap, Page, text_hash
+from indexer.library import Library
+from indexer.settings import Settings
+from tests.benchmarks.duplicates import Stages
 from tests.benchmarks.material import evaluation_folder
+from tests.benchmarks.synthetic import DIMENSION, Synthetic
+from tests.fakes import FakeEncoder
 
 EVALUATION = evaluation_folder() or Path()
 SETS = ("cluster_bbc_en", "cluster_cnews_zh")
@@ -197,41 +204,35 @@ def map_scores(judged: Judged, plane: np.ndarray) -> dict[str, float]:
     }
 
 
-class Synthetic:
-    """Vectors around 40 centres, a twentieth of them apart; texts of the centre's own words."""
-
-    def __init__(self, count: int, seed: int = 7) -> None:
-        chance = np.random.default_rng(seed)
-        self.groups = chance.integers(0, 40, count)
-        centres = chance.normal(size=(40, 384))
-        rows = centres[self.groups] / np.linalg.norm(centres[self.groups], axis=1, keepdims=True)
-        noise = np.where(chance.random(count) < 0.05, 3.0, 0.7) / np.sqrt(384)
-        rows = rows + noise[:, None] * chance.normal(size=(count, 384))
-        self.vectors = Vectors(np.arange(1, count + 1), unit(rows.astype(np.float32)))
-
-    def title(self, document: int) -> str:
-        return str(document)
-
-    def sample(self, document: int) -> str:
-        group = self.groups[document - 1]
-        words = (f"{'abcdefghij'[group % 10] * 3}{'klmnopqrst'[number]}{'uvwxy'[group // 10]}" for number in range(10))
-        return " ".join(words) * 30
-
-
-def synthetic(count: int) -> dict[str, object]:
-    made = Synthetic(count)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    started = time.perf_counter()
-    clustering = build(made.vectors, made, ClusterOptions(), None, lambda *_: None).clustering
-    seconds = time.perf_counter() - started
+def library_run(directory: Path) -> dict[str, object]:
+    """`clusters` over a library that tests.benchmarks.synthetic wrote: found, named, mapped and kept."""
+    settings = Settings(library=directory, cache=directory.parent / "cache")
+    with Library.open(directory, settings, write=True, encoder=FakeEncoder(DIMENSION)) as library:
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        stages = Stages()
+        started = time.perf_counter()
+        clustering = cluster_documents(library, ClusterOptions(fresh=True), stages.tell)
+        seconds = time.perf_counter() - started
+        after, spent = resource.getrusage(resource.RUSAGE_SELF), stages.seconds()
+        count = len(clustering.points)
+        made = Synthetic(count)
+        started = time.perf_counter()
+        again = cluster_documents(library, ClusterOptions())
+        again_seconds = time.perf_counter() - started
+    kept = {c.id: c.label for c in clustering.clusters} == {c.id: c.label for c in again.clusters}
     return {
         "documents": count,
         "seconds": round(seconds, 1),
-        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "rss_before_mb": round(before),
+        "processor_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
+        "stages": spent,
+        "peak_rss_mb": round(after.ru_maxrss / 1024),
+        "rss_before_mb": round(before.ru_maxrss / 1024),
         "clusters": len(clustering.clusters),
         "outliers": round(clustering.outlier_share, 4),
-        "v_measure": v_measure([str(group) for group in made.groups], labels_of(clustering, count)),
+        "v_measure": v_measure([str(made.subject(i + 1)) for i in range(count)], labels_of(clustering, count)),
+        "seconds_again": round(again_seconds, 1),
+        "same_ids_and_labels": kept,
+        "labels": [cluster.label for cluster in clustering.clusters[:5]],
     }
 
 
@@ -240,16 +241,16 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=EVALUATION)
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--rows", type=Path)
-    parser.add_argument("--synthetic", type=int, default=0, metavar="DOCUMENTS")
+    parser.add_argument("--library", type=Path, help="a library that tests.benchmarks.synthetic wrote")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     results: list[dict[str, object]] = []
     for name in arguments.sets:
         results.append(measure(arguments.folder / name, arguments.rows))
         print(json.dumps(results[-1], indent=1, ensure_ascii=False))
-    if arguments.synthetic:
-        results.append(synthetic(arguments.synthetic))
-        print(json.dumps(results[-1], indent=1))
+    if arguments.library:
+        results.append(library_run(arguments.library))
+        print(json.dumps(results[-1], indent=1, ensure_ascii=False))
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1, ensure_ascii=False))
 

@@ -226,13 +226,13 @@ def library_run(directory: Path) -> dict[str, object]:
         before = resource.getrusage(resource.RUSAGE_SELF)
         stages = Stages()
         report = find_duplicates(library, progress=stages.tell)
-        after = resource.getrusage(resource.RUSAGE_SELF)
+        after, spent = resource.getrusage(resource.RUSAGE_SELF), stages.seconds()
         again = find_duplicates(library)
     return {
         "documents": report.compared,
         "seconds": round(report.seconds, 1),
         "processor_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
-        "stages": stages.seconds(),
+        "stages": spent,
         "candidates": report.candidates,
         "peak_rss_mb": round(after.ru_maxrss / 1024),
         "rss_before_mb": round(before.ru_maxrss / 1024),

@@ -15,8 +15,9 @@ import argparse
 import hashlib
 import re
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -35,6 +36,7 @@ from indexer.datatypes import (
     text_hash,
 )
 from indexer.library import Library
+from indexer.search.means import refresh_means
 from indexer.settings import Settings
 from indexer.store import FoundFile, StoredPage
 from tests.benchmarks.material import sentences_of_samples
@@ -50,6 +52,8 @@ PLANTED = {
 CHUNKS = 10
 SUBJECTS = 40
 DIMENSION = 384
+_BATCH = 200
+_AHEAD = 3
 _UNITS = 130
 _COVERED = 0.2
 _APART = 0.05
@@ -215,18 +219,36 @@ def _chunks(made: Made) -> Iterator[Chunk]:
 def build(directory: Path, count: int, seconds: float) -> bool:
     """Write the documents that are not there yet, for so many seconds; True when all are there."""
     started = time.perf_counter()
-    made = Synthetic(count)
     settings = Settings(library=directory, cache=directory.parent / "cache")
     encoder = FakeEncoder(DIMENSION)
     with Library.open(directory, settings, create=True, write=True, encoder=encoder) as library, library.write_lock():
         done = library.store.counts().documents
-        while done < count and time.perf_counter() - started < seconds:
-            with library.store.together():
-                for number in range(done + 1, min(done + 200, count) + 1):
-                    assert _add(library, made.document(number)) == number, "ids and numbers must go together"
-            done = min(done + 200, count)
-            print(f"{done} of {count}, {time.perf_counter() - started:.0f} s", flush=True)
+        batches = [range(first + 1, min(first + _BATCH, count) + 1) for first in range(done, count, _BATCH)]
+        with ProcessPoolExecutor(1) as pool:
+            waiting = deque(pool.submit(_made, count, batch) for batch in batches[:_AHEAD])
+            for number, batch in enumerate(batches):
+                with library.store.together():
+                    for document in waiting.popleft().result():
+                        assert _add(library, document) == document.number, "ids and numbers must go together"
+                done = batch[-1]
+                print(f"{done} of {count}, {time.perf_counter() - started:.0f} s", flush=True)
+                if time.perf_counter() - started > seconds:
+                    break
+                if number + _AHEAD < len(batches):
+                    waiting.append(pool.submit(_made, count, batches[number + _AHEAD]))
+            pool.shutdown(cancel_futures=True)
+        refresh_means(library)
     return done == count
+
+
+_maker: list[Synthetic] = []
+
+
+def _made(count: int, batch: range) -> list[Made]:
+    """Documents made in a process of their own, beside the one that writes."""
+    if not _maker:
+        _maker.append(Synthetic(count))
+    return [_maker[0].document(number) for number in batch]
 
 
 def _add(library: Library, made: Made) -> int:
