@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from indexer.clusters.features import Mask, Neighbours, components, landmarks, nearest, outliers
-from indexer.clusters.labels import TermCounts, label_of, telling_terms
+from indexer.clusters.labels import TermCounts, as_written, label_of, telling_terms
 from indexer.clusters.layout import lay_out, project
 from indexer.clusters.partition import Partition, partition
 from indexer.clusters.results import Cluster, Clustering, MapPoint, Topic
@@ -19,6 +19,9 @@ from indexer.datatypes import Ids, Matrix
 CENTRAL = 5
 LABELLED_BY = 120
 """Documents of a cluster, the most central ones, whose text its label is taken from."""
+
+WRITTEN_BY = 30
+"""Documents that show how the terms of a label are written."""
 
 LEAST_MAPPED = 0.8
 """An old map is kept, and new documents are put into it, while this part of the documents is on it."""
@@ -61,18 +64,17 @@ def build(vectors: Vectors, texts: Texts, options: ClusterOptions, old: Kept | N
     """Cluster the documents, taking over what is known from an earlier clustering."""
     if not len(vectors.ids):
         return Kept(Clustering((), (), (), (), "no documents", options.seed, 0), old.next_id if old else 1)
-    progress("Clustering", 0, 3)
+    progress("Clustering", 0, 1)
     rows = components(vectors.rows)
     marks = landmarks(len(rows), options.seed)
     near, away = _surroundings(rows, marks, options)
     found = partition(rows[~away], options.k, options.seed, _old_centres(vectors.ids[~away], rows[~away], old, options))
     labels = np.full(len(rows), -1, dtype=np.int64)
     labels[~away] = found.labels
-    progress("Naming", 1, 3)
-    clusters, counts = _describe(vectors.ids, rows, labels, found, texts)
+    clusters, counts = _describe(vectors.ids, rows, labels, found, texts, progress)
     named, next_id = take_over(clusters, old)
     named, topics = _topics(named, counts, found.centres)
-    progress("Drawing the map", 2, 3)
+    progress("Drawing the map", 0, 1)
     plane = _plane(vectors.ids, rows, marks, near, old, options.seed)
     numbers = {-1: None} | {number: cluster.id for number, cluster in enumerate(named)}
     points = tuple(
@@ -112,7 +114,7 @@ def _old_centres(ids: Ids, rows: Matrix, old: Kept | None, options: ClusterOptio
 
 
 def _describe(
-    ids: Ids, rows: Matrix, labels: Ids, found: Partition, texts: Texts
+    ids: Ids, rows: Matrix, labels: Ids, found: Partition, texts: Texts, progress: Progress
 ) -> tuple[list[Cluster], list[TermCounts]]:
     """A cluster for each label, numbered from 0, largest ids first; and the terms counted for each."""
     members = [np.flatnonzero(labels == label) for label in range(len(found.centres))]
@@ -120,10 +122,14 @@ def _describe(
         indices[np.argsort(-(rows[indices] @ centre), kind="stable")]
         for indices, centre in zip(members, found.centres, strict=True)
     ]
-    counts = [TermCounts.of(texts.sample(int(ids[i])) for i in order[:LABELLED_BY]) for order in ranked]
+    counts = []
+    for done, order in enumerate(ranked):
+        progress("Naming", done, len(ranked))
+        counts.append(TermCounts.of(texts.sample(int(ids[i])) for i in order[:LABELLED_BY]))
     clusters = []
-    for number, (indices, order, terms) in enumerate(zip(members, ranked, telling_terms(counts), strict=True)):
+    for number, (indices, order, found_terms) in enumerate(zip(members, ranked, telling_terms(counts), strict=True)):
         central = tuple(ids[order[:CENTRAL]].tolist())
+        terms = as_written(found_terms, [texts.sample(document) for document in ids[order[:WRITTEN_BY]].tolist()])
         fallback = texts.title(central[0]) if central else "empty"
         clusters.append(Cluster(number, label_of(terms, fallback), terms, tuple(ids[indices].tolist()), central))
     return clusters, counts
@@ -145,7 +151,8 @@ def _topics(
         for index in np.flatnonzero(groups == group).tolist():
             total = total + counts[index]
         merged.append(total)
-    terms = telling_terms(merged)
+    written = {term.casefold(): term for cluster in clusters for term in cluster.terms}
+    terms = [[written.get(term, term) for term in found] for found in telling_terms(merged)]
     upper = []
     for group in range(len(merged)):
         inside = [clusters[index] for index in np.flatnonzero(groups == group).tolist()]

@@ -22,6 +22,8 @@ IN_LABEL = 3
 _LEAST_SHARE = 0.1
 _MOST_SHARE = 0.6
 _PHRASE = 0.3
+_LOWER_CASE = 0.2
+_POSSESSIVE = re.compile(r"['’]s\Z")
 _SENTENCE = re.compile(r"[.!?,;:()\[\]\n。！？，；：、（）《》“”\"|]+")
 
 
@@ -53,7 +55,8 @@ def terms(text: str) -> Iterator[str]:
     """The words of a text that say something, and the phrases of two neighbouring ones."""
     for part in _SENTENCE.split(text):
         previous = ""
-        for word in words(part):
+        for found in words(part):
+            word = _POSSESSIVE.sub("", found)
             if word in STOPWORDS or len(word) < (2 if HAN.match(word) else 3):
                 previous = ""
                 continue
@@ -101,6 +104,29 @@ def _phrase_for(term: str, weights: dict[str, float], counts: TermCounts) -> str
         if other != term and term in other and counts.total[other] > _PHRASE * counts.total[term]
     ]
     return max(phrases, key=lambda phrase: (weights[phrase], phrase), default=None)
+
+
+def as_written(found: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Terms as the texts write them: in lower case where they do that at all often, else in their commonest way.
+
+    So "tony blair" becomes "Tony Blair", and "growth" stays although sentences begin with it.
+    """
+    latin = [term for term in found if not HAN.search(term)]
+    if not latin:
+        return tuple(found)
+    forms: dict[str, Counter[str]] = {term: Counter() for term in latin}
+    longest_first = sorted(latin, key=len, reverse=True)
+    pattern = "|".join(re.escape(term).replace(r"\ ", r"\s+") for term in longest_first)
+    for match in re.finditer(rf"\b(?:{pattern})\b", "\n".join(texts), re.IGNORECASE):
+        written = " ".join(match.group().split())
+        forms.get(written.casefold(), Counter())[written] += 1
+    return tuple(_usual(term, forms.get(term, Counter())) for term in found)
+
+
+def _usual(term: str, forms: Counter[str]) -> str:
+    if not forms or forms[term] >= _LOWER_CASE * forms.total():
+        return term
+    return max(forms, key=lambda form: (forms[form], form))
 
 
 def label_of(found: Sequence[str], fallback: str) -> str:

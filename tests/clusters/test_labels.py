@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from indexer.clusters.labels import TermCounts, as_written, telling_terms, terms
+
+
+def test_terms_are_words_and_phrases_without_stop_words_numbers_and_possessives() -> None:
+    found = set(terms("The minister's speech of 2024 on housing policy, and the 17 others."))
+    assert {"minister", "speech", "housing", "policy", "housing policy", "minister speech"} == found
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [
+        ("Die Wartung der Pumpe wird nach zwölf Monaten fällig", {"die", "der", "wird", "nach"}),
+        ("La livraison des pompes est faite par le fournisseur", {"des", "est", "par"}),
+        ("大学的学生在北京时间参加了考试", {"的", "在", "了", "北京时间"}),
+    ],
+)
+def test_words_that_say_nothing_are_left_out_in_other_languages(text: str, left_out: set[str]) -> None:
+    found = set(terms(text))
+    assert found
+    assert not left_out & found
+    assert all(len(term) > 1 for term in found)
+
+
+def test_names_are_written_as_the_texts_write_them() -> None:
+    texts = ["Tony Blair met the MPs. Growth was slow.", "The BBC asked TONY BLAIR about growth.", "Tony\nBlair left."]
+    found = ("tony blair", "bbc", "mps", "growth", "电影")
+    assert as_written(found, texts) == ("Tony Blair", "BBC", "MPs", "growth", "电影")
+
+
+def test_a_phrase_takes_the_place_of_its_words() -> None:
+    sport = TermCounts.of([f"The six nations match number {n} was close" for n in range(6)])
+    other = TermCounts.of([f"The court heard witness statement {n}" for n in range(6)])
+    best = telling_terms([sport, other])
+    assert "six nations" not in best[0]  # a number word says nothing
+    assert any("nations" in term for term in best[0])
+    assert not any(term in ("court", "witness") for term in best[0])
