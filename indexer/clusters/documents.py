@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexer.clusters.build import ClusterOptions, Progress, Vectors, build
-from indexer.clusters.features import components, nearest, unit
+from indexer.clusters.features import COMPONENTS, components, nearest, unit
 from indexer.clusters.labels import TermCounts, label_of, telling_terms
 from indexer.clusters.layout import project
 from indexer.clusters.partition import partition
@@ -188,7 +188,7 @@ def _reduced(library: Library, ids: Ids, seed: int) -> Matrix:
     sample = library.rows(ids[chosen])
     mean = sample.mean(axis=0)
     _, axes = np.linalg.eigh((sample - mean).T.astype(np.float64) @ (sample - mean))
-    axes = axes[:, ::-1][:, :16]
+    axes = axes[:, ::-1][:, :COMPONENTS]
     parts = [
         (library.rows(ids[start : start + _CHUNKS_AT_ONCE]) - mean) @ axes
         for start in range(0, len(ids), _CHUNKS_AT_ONCE)

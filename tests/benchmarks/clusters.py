@@ -1,6 +1,6 @@
 """How well clusters match judged classes, beside other ways in the same run; how fast 100 thousand documents are done.
 
-    python -m tests.benchmarks.clusters [--folder DIR] [--rows DIR] [--library DIR] [--json FILE]
+    python -m tests.benchmarks.clusters [--folder DIR] [--rows DIR] [--curve] [--library DIR] [--json FILE]
 
 ``--folder`` holds the sets (corpus.jsonl, labels.tsv; default: LONGDOC_EVAL, else the evaluation data beside the
 checkout), ``--rows`` a directory with {set}.npz: ``keys`` (text hashes of chunks) and ``rows`` (their embeddings), and
@@ -27,7 +27,8 @@ import numpy as np
 from indexer.chunk import chunk_pages
 from indexer.clusters import cluster_documents
 from indexer.clusters.build import ClusterOptions, Vectors, build
-from indexer.clusters.features import unit
+from indexer.clusters.features import components, unit
+from indexer.clusters.partition import partition
 from indexer.clusters.results import Clustering
 from indexer.datatypes import Matrix, OffsetMap, Page, text_hash
 from indexer.library import Library
@@ -40,6 +41,7 @@ from tests.fakes import FakeEncoder
 EVALUATION = evaluation_folder() or Path()
 SETS = ("cluster_bbc_en", "cluster_cnews_zh")
 SEEDS = (0, 1, 2)
+COMPONENT_NUMBERS = (4, 8, 12, 16, 24, 32, 48, 64, 128)
 
 
 @dataclass(frozen=True)
@@ -236,17 +238,29 @@ def library_run(directory: Path) -> dict[str, object]:
     }
 
 
+def curve(folder: Path, rows: Path | None) -> dict[str, object]:
+    """V-measure by the number of principal components, so that it is seen how much hangs on the one chosen."""
+    judged = load(folder, rows)
+    count = len(set(judged.classes))
+    found: dict[int, list[float]] = {}
+    for number in COMPONENT_NUMBERS:
+        reduced = components(judged.vectors.rows, number)
+        found[number] = [v_measure(judged.classes, partition(reduced, count, seed).labels) for seed in SEEDS]
+    return {"set": folder.name, "documents": len(judged.classes), "classes": count, "v_measure_by_components": found}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=EVALUATION)
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--rows", type=Path)
+    parser.add_argument("--curve", action="store_true", help="V-measure by the number of principal components instead")
     parser.add_argument("--library", type=Path, help="a library that tests.benchmarks.synthetic wrote")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     results: list[dict[str, object]] = []
     for name in arguments.sets:
-        results.append(measure(arguments.folder / name, arguments.rows))
+        results.append((curve if arguments.curve else measure)(arguments.folder / name, arguments.rows))
         print(json.dumps(results[-1], indent=1, ensure_ascii=False))
     if arguments.library:
         results.append(library_run(arguments.library))
