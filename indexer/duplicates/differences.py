@@ -87,7 +87,7 @@ def _joined(last: Difference, this: Difference, before: str, after: str) -> Diff
     """Two differences as one when both sides of the second follow the first's and both moved, came or went."""
     if last.kind != this.kind or last.kind not in ("moved", "added", "removed"):
         return None
-    spans = []
+    spans: list[Span | None] = []
     for text, one, two in ((before, last.before_span, this.before_span), (after, last.after_span, this.after_span)):
         if (one is None) != (two is None):
             return None

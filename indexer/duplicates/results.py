@@ -146,8 +146,8 @@ class DuplicateReport:
     compared: int
     candidates: int
     seconds: float
-    read: int
-    aligned: int
+    read: int = 0
+    aligned: int = 0
 
 
 @dataclass(frozen=True, slots=True)

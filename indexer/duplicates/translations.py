@@ -20,7 +20,7 @@ from indexer.duplicates.collection import Collection
 from indexer.duplicates.results import ChunkMatch, Pair, Relation
 from indexer.duplicates.sides import Mask
 
-NEAREST = 3
+NEAREST = 4
 """How many documents of the other language are compared with each, if each is among the other's nearest as well."""
 
 ALIKE = 0.3
@@ -36,7 +36,6 @@ LENGTHS = 3.0
 """A translation has at most so many times the chunks of its original."""
 
 _UNKNOWN = "und"
-_AXES = 64
 _SAMPLE = 256
 _ROWS_AT_ONCE = 1024
 
@@ -65,7 +64,7 @@ def find_translations(
         a, b = languages[name], languages[other]
         pairs = sorted(_near(a, b) | {(i, j) for j, i in _near(b, a)})
         for number, (i, j) in enumerate(pairs):
-            progress(f"Comparing {name} and {other}", number, len(pairs))
+            progress("Comparing languages", number, len(pairs))
             first, second = a.documents[i], b.documents[j]
             if max(first.chunk_count, second.chunk_count) > LENGTHS * min(first.chunk_count, second.chunk_count):
                 continue
@@ -92,11 +91,10 @@ def _languages(
         {name: _chunk_means(collection, group[:: 1 + len(group) // _SAMPLE]) for name, group in members.items()}
     )
     means = _of_languages(rows)
-    axes = _axes(np.concatenate([rows[name] - means[name] for name in members]))
     return {
         name: _Language(
             tuple(group),
-            _unit((rows[name] - means[name]) @ axes),
+            _unit(rows[name] - means[name]),
             np.array([document.id in new for document in group], dtype=np.bool_),
             chunk_means[name],
         )
@@ -108,12 +106,6 @@ def _of_languages(rows: Mapping[str, Matrix]) -> dict[str, Matrix]:
     """The mean of each language, leaning on the overall one: the mean of few documents is not their language's."""
     overall = np.concatenate(list(rows.values())).mean(axis=0)
     return {name: (len(some) * some.mean(axis=0) + overall) / (len(some) + 1) for name, some in rows.items()}
-
-
-def _axes(rows: Matrix) -> Matrix:
-    """The first principal axes of rows, enough to find neighbours by."""
-    _, axes = np.linalg.eigh((rows.T @ rows).astype(np.float64))
-    return np.asarray(axes[:, ::-1][:, :_AXES], dtype=np.float32)
 
 
 def _chunk_means(collection: Collection, documents: Sequence[StoredDocument]) -> Matrix:

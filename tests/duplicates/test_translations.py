@@ -53,3 +53,17 @@ def test_one_document_in_another_language_finds_its_twin() -> None:
 def test_one_language_has_no_translations() -> None:
     collection, _ = bilingual(pairs=0, english=5)
     assert find_translations(collection) == []
+
+
+def test_twins_are_found_among_many_documents_of_the_same_subject() -> None:
+    chance = np.random.default_rng(3)
+    subject, language = chance.normal(size=96), {"en": 2 * chance.normal(size=96), "zh": 2 * chance.normal(size=96)}
+    collection, twins = MemoryCollection(), {}
+    for number in range(60):
+        meaning = subject + 0.7 * chance.normal(size=96) + 0.8 * chance.normal(size=(CHUNKS, 96))
+        rows = {name: unit(meaning + mean + 0.3 * chance.normal(size=meaning.shape)) for name, mean in language.items()}
+        here = collection.add(" ".join(prose(number, CHUNKS).split()), size=1, rows=rows["en"], language="en")
+        text = chinese_prose(number, CHUNKS).replace("。", "。. ").rstrip(". ")
+        twins[here] = collection.add(text, size=1, rows=rows["zh"], language="zh")
+    found = {(pair.a, pair.b) for pair in find_translations(collection)}
+    assert set(twins.items()) <= found
