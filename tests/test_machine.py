@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import psutil
 import pytest
 
 from indexer import machine
-from indexer.machine import available_memory, cpu_quota, memory_limit
+from indexer.machine import available_memory, cpu_quota, give_back_memory, memory_limit
 
 GIB = 1 << 30
 
@@ -38,3 +39,15 @@ def test_what_is_available_keeps_to_the_limit(monkeypatch: pytest.MonkeyPatch) -
     assert 0 < available_memory() <= 60_000_000
     monkeypatch.setattr(machine, "memory_limit", lambda: 1)
     assert available_memory() == 0
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc's allocator can be asked")
+def test_what_lies_free_between_what_is_used_goes_back_to_the_system() -> None:
+    resident = psutil.Process().memory_info
+    held = [bytes([number % 250 + 1]) * 3_000 for number in range(40_000)]
+    kept = held[::20]
+    before = resident().rss
+    del held
+    give_back_memory()
+    assert before - resident().rss > 40_000_000
+    assert len(kept) == 2_000

@@ -60,6 +60,7 @@ def calibration_finding(calibration: Calibration | None, settings: Settings) -> 
                 f"batches of {calibration.batch_tokens} tokens, {calibration.tokens_per_second:,.0f} tokens a second "
                 f"when measured on {calibration.measured[:10]}",
                 *refused,
+                *(["other programs were at work then: it is measured again"] if calibration.disturbed else []),
             ]
         )
     chosen = {"precision": settings.precision, "threads": settings.threads, "batch_tokens": settings.batch_tokens}

@@ -15,6 +15,7 @@ from indexer.encode.folder import EncoderSpec, ModelFolder
 from indexer.encode.precision import Precision
 from indexer.encode.tokens import TokenIds
 from indexer.encode.tuning import (
+    LEAST_BATCH_TOKENS,
     Calibration,
     Tuning,
     choose_tuning,
@@ -25,6 +26,7 @@ from indexer.encode.tuning import (
 )
 from indexer.encode.windows import FramedWindow, pool_windows
 from indexer.errors import EncoderError
+from indexer.machine import give_back_memory
 from indexer.settings import Settings
 
 RowsOf = Callable[[Forward, Batch], Matrix]
@@ -50,6 +52,7 @@ class BatchingEncoder(FolderEncoder):
         self._settings = settings
         self._budget: TokenBudget | None = None
         self._forwards: dict[Precision, Forward] = {}
+        self._measured_here = False
 
     def tuning(self) -> Tuning:
         """How this encoder works here; does not measure and does not import torch."""
@@ -65,7 +68,7 @@ class BatchingEncoder(FolderEncoder):
             affordable = self.precisions if self.folder.weight_bytes < room else self.precisions[:1]
             calibration = Calibrator(self.folder, self._make, affordable).run(self.spec)
             write_calibration(calibration, self.spec, self._settings)
-            self._budget = None
+            self._budget, self._measured_here = None, True
         return calibration
 
     def prepare(self) -> None:
@@ -94,6 +97,8 @@ class BatchingEncoder(FolderEncoder):
         for batch in fill_batches(sequences, budget, padded=padded):
             with self._lock:
                 rows = self._rows(batch, sequences, tuning, rows_of)
+            if len(batch.ids) >= LEAST_BATCH_TOKENS:
+                give_back_memory()  # batches differ in shape: what one leaves behind does not fit the next
             yield batch, rows
 
     def _rows(self, batch: Batch, sequences: Sequence[TokenIds], tuning: Tuning, rows_of: RowsOf) -> Matrix:
@@ -131,8 +136,10 @@ class BatchingEncoder(FolderEncoder):
 
     def _unmeasured(self) -> bool:
         settings = self._settings
-        open_ends = settings.precision == "auto" or not settings.threads or not settings.batch_tokens
-        return open_ends and read_calibration(self.spec, settings) is None
+        if self._measured_here or (settings.precision != "auto" and settings.threads and settings.batch_tokens):
+            return False  # nothing is left to be chosen
+        calibration = read_calibration(self.spec, settings)
+        return calibration is None or calibration.disturbed
 
     def _forward(self, precision: Precision) -> Forward:
         if precision not in self.precisions:

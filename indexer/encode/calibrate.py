@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -56,6 +56,7 @@ class Calibrator:
         self._length = min(_SAMPLE_TOKENS, folder.max_length)
         self._sample = sample_sequences(TextTokenizer(folder.transformer / "tokenizer.json"), self._length)
         self._began = self._clock()
+        self._before = _Work.now()
         self._pace = 1.0
         self._trials: list[Trial] = []
 
@@ -94,6 +95,7 @@ class Calibrator:
             seconds=round(self._clock() - self._began, 2),
             measured=datetime.now(UTC).isoformat(timespec="seconds"),
             trials=tuple(self._trials),
+            others=round(_Work.now().others_since(self._before), 3),
         )
 
     def _judge(self, model: Forward, precision: Precision, threads: int, reference: Matrix, best: Trial) -> Trial:
@@ -143,6 +145,27 @@ class Calibrator:
         began = self._clock()
         _embed(model, few, DEFAULT_BATCH_TOKENS)
         return sum(map(len, few)) / (self._clock() - began)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Processor seconds so far, of all programs and of this one, and the time of the day."""
+
+    everyone: float
+    own: float
+    wall: float
+
+    @classmethod
+    def now(cls) -> _Work:
+        machine, own = psutil.cpu_times(), psutil.Process().cpu_times()
+        idle = machine.idle + getattr(machine, "iowait", 0.0)
+        return cls(sum(machine) - idle, own.user + own.system, time.monotonic())
+
+    def others_since(self, before: _Work) -> float:
+        """The share of all processors that other programs took since then."""
+        theirs = (self.everyone - before.everyone) - (self.own - before.own)
+        there = (self.wall - before.wall) * (psutil.cpu_count() or 1)
+        return min(max(theirs / max(there, 1e-6), 0.0), 1.0)
 
 
 def sample_sequences(tokenizer: TextTokenizer, length: int) -> Sequence[TokenIds]:

@@ -24,6 +24,7 @@ from indexer.settings import Settings, parse_size
 DEFAULT_BATCH_TOKENS = 2048
 LEAST_BATCH_TOKENS = 512
 _FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")
+_UNDISTURBED = 0.2  # of the processors, taken by others
 _DEFAULT_SHARE = 0.5  # of the available memory, when nothing is said
 _RESERVE = 64 << 20  # for what grows beside the batch: token ids, rows, the reader's and the store's own
 
@@ -44,7 +45,8 @@ class Trial:
 class Calibration:
     """What was measured for one encoder on one machine, and the way that was best.
 
-    ``bytes_per_token`` is how much the process grew for each further token in a batch.
+    ``bytes_per_token`` is how much the process grew for each further token in a batch, ``others`` the share of the
+    processors that other programs took meanwhile.
     """
 
     encoder: str
@@ -59,6 +61,12 @@ class Calibration:
     seconds: float
     measured: str
     trials: tuple[Trial, ...]
+    others: float = 0.0
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether so much else went on that it is worth measuring again when there is occasion."""
+        return self.others > _UNDISTURBED
 
 
 @dataclass(frozen=True, slots=True)

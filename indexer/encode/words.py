@@ -31,7 +31,7 @@ class WordTable:
             (length,) = struct.unpack("<Q", self._file.read(8))
             entry = json.loads(self._file.read(length))[name]
             self._dtype = _FORMATS[entry["dtype"]]
-            self._count, self._width = entry["shape"]
+            self._count, self._width = map(int, entry["shape"])
         except (OSError, ValueError, KeyError, struct.error) as error:
             raise EncoderError(f"The encoder's file {path} cannot be read: {error}.") from error
         self._path = path

@@ -3,10 +3,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 from transformers import BertConfig
 
+from indexer.encode import calibrate
 from indexer.encode.batches import Batch
 from indexer.encode.bert import LeanBert
 from indexer.encode.calibrate import Calibrator
@@ -93,3 +95,28 @@ def test_the_first_large_call_measures_and_keeps_it(
     assert len(list((settings.cache / "calibration").iterdir())) == 1
     again = LeanEncoder(folder, folder.spec("tiny", "0"), settings)
     assert not again._unmeasured()
+
+
+def test_what_was_measured_beside_other_programs_is_measured_again_by_the_next_run(
+    folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(load_settings(), cache=tmp_path / "cache")
+
+    def encoder() -> LeanEncoder:
+        return LeanEncoder(folder, folder.spec("tiny", "0"), settings)
+
+    monkeypatch.setattr(calibrate._Work, "others_since", lambda now, before: 0.6)
+    busy = encoder()
+    assert busy.calibrate().disturbed
+    assert not busy._unmeasured()  # not twice in one run
+    assert encoder()._unmeasured()
+    monkeypatch.setattr(calibrate._Work, "others_since", lambda now, before: 0.05)
+    assert not encoder().calibrate().disturbed
+    assert not encoder()._unmeasured()
+
+
+def test_the_share_of_others_is_what_is_left_beside_our_own() -> None:
+    cores = psutil.cpu_count() or 1
+    before, now = calibrate._Work(100.0, 10.0, 0.0), calibrate._Work(100.0 + 5 * cores, 10.0 + 2 * cores, 10.0)
+    assert now.others_since(before) == pytest.approx(0.3)
+    assert calibrate._Work.now().others_since(calibrate._Work.now()) <= 1
