@@ -15,7 +15,6 @@ from indexer.encode.folder import EncoderSpec, ModelFolder
 from indexer.encode.precision import Precision
 from indexer.encode.tokens import TokenIds
 from indexer.encode.tuning import (
-    LEAST_BATCH_TOKENS,
     Calibration,
     Tuning,
     choose_tuning,
@@ -32,7 +31,7 @@ from indexer.settings import Settings
 RowsOf = Callable[[Forward, Batch], Matrix]
 """From a forward pass and a batch to unit rows (rows, dimension), in the order of the batch's sequences."""
 
-_WORTH_MEASURING = 32_768  # tokens: encoding them takes longer than measuring
+_WORTH_MEASURING = 32_768  # tokens in one call: encoding them takes longer than measuring
 _NO_MEMORY = ("can't allocate memory", "bad_alloc", "not enough memory", "out of memory")
 
 
@@ -89,7 +88,8 @@ class BatchingEncoder(FolderEncoder):
 
     def _passes(self, sequences: Sequence[TokenIds], rows_of: RowsOf) -> Iterator[tuple[Batch, Matrix]]:
         """Every sequence in a batch, and what ``rows_of`` makes of the batch."""
-        if sum(map(len, sequences)) >= _WORTH_MEASURING and self._unmeasured():
+        tokens = sum(map(len, sequences))
+        if tokens >= _WORTH_MEASURING and self._unmeasured():
             self.calibrate()
         tuning = self.tuning()
         with self._lock:
@@ -97,9 +97,9 @@ class BatchingEncoder(FolderEncoder):
         for batch in fill_batches(sequences, budget, padded=padded):
             with self._lock:
                 rows = self._rows(batch, sequences, tuning, rows_of)
-            if len(batch.ids) >= LEAST_BATCH_TOKENS:
-                give_back_memory()  # batches differ in shape: what one leaves behind does not fit the next
             yield batch, rows
+        if tokens >= _WORTH_MEASURING:
+            give_back_memory()  # batches differ in shape: what one leaves behind does not fit the next
 
     def _rows(self, batch: Batch, sequences: Sequence[TokenIds], tuning: Tuning, rows_of: RowsOf) -> Matrix:
         """A batch's rows; one that is too large for the memory is halved, and so are all that follow."""
