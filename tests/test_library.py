@@ -141,6 +141,22 @@ def test_what_is_removed_leaves_the_file_beside_the_index_too(tmp_path, large):
         assert library.row_file(library.stamp()).damaged(gone) == 0
 
 
+def test_what_is_removed_during_a_search_is_there_to_its_end(tmp_path, large, monkeypatch):
+    with (
+        make_library(tmp_path) as writer,
+        Library.open(tmp_path / "library", settings(tmp_path), encoder=FakeEncoder()) as reader,
+    ):
+        fox = add_text(writer.store, FOX, "/a")
+        add_text(writer.store, PUMP, "/b")
+        index = reader.vectors
+        rows_path(tmp_path).unlink()
+        fetch = index._fetch
+        monkeypatch.setattr(index, "_fetch", lambda ids: (writer.store.remove_document(fox), fetch(ids))[1])
+        assert len(found_ids(reader, "fox jumps")) == 5
+        monkeypatch.undo()
+        assert found_ids(reader, "fox jumps") <= set(reader.store.chunk_ids())
+
+
 def test_new_means_make_every_row_beside_the_index_another(tmp_path, large):
     with make_library(tmp_path) as library:
         add_text(library.store, FOX, "/a")
