@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 
@@ -112,7 +111,9 @@ def _phrase_chunks(library: Library, phrases: tuple[str, ...], by: Grouping) -> 
         return chunks
     found = [store.lexical_ids(match_expression("", phrases=[phrase]) or "", _UNLIMITED) for phrase in phrases]
     owners = [store.chunk_owner(ids) for ids in found]
-    common = reduce(np.intersect1d, owners)
+    common = owners[0]
+    for other in owners[1:]:
+        common = np.intersect1d(common, other)
     every, owner = np.concatenate(found), np.concatenate(owners)
     return np.unique(every[np.isin(owner, common)])
 

@@ -38,12 +38,14 @@ WORDS_PER_CHUNK = 130
 class Texts:
     """Chunk and query texts with word frequencies like those of a language."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, start: int = 0) -> None:
         self._random = np.random.default_rng(seed)
         letters = np.array(list("aeioubcdfghklmnprstvw"))
         self._words = ["".join(self._random.choice(letters, size)) for size in self._random.integers(3, 10, 60_000)]
         weights = 1 / (np.arange(len(self._words)) + 5.0)
         self._weights = weights / weights.sum()
+        if start:
+            self._random = np.random.default_rng([seed, start])
 
     def chunk(self) -> str:
         return " ".join(self._draw(WORDS_PER_CHUNK)) + ". "
@@ -61,10 +63,12 @@ class Texts:
 
 
 def fill(library: Library, chunks: int) -> None:
-    texts, random = Texts(), np.random.default_rng(1)
+    """Fill a library up to so many chunks; one that was stopped half way is filled up."""
     dimension = library.store.recipe.dimension
-    centres = random.normal(size=(200, dimension))
-    for number in range(chunks // PER_DOCUMENT):
+    centres = np.random.default_rng(1).normal(size=(200, dimension))
+    done = library.store.counts().documents
+    texts, random = Texts(start=done), np.random.default_rng(done + 1)
+    for number in range(done, chunks // PER_DOCUMENT):
         made, start = [], 0
         for position in range(PER_DOCUMENT):
             text = texts.chunk()
@@ -148,7 +152,7 @@ def prepared(folder: Path | None, chunks: int, *, fake: bool) -> Iterator[Librar
         place = folder or Path(directory) / "library"
         settings = replace(settings, library=place, encoder=encoder.name)
         with Library.open(place, settings, create=True, write=True, encoder=encoder) as library:
-            if not library.store.counts().chunks:
+            if library.store.counts().chunks < chunks:
                 started = time.perf_counter()
                 fill(library, chunks)
                 print(f"filled with {chunks:,} chunks in {time.perf_counter() - started:.0f} s", file=sys.stderr)

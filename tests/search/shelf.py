@@ -38,7 +38,7 @@ def put(library: Library, path: str, text: str, *, title: str | None = None, **a
         **{
             "media_type": "text/plain",
             "status": Status.INDEXED,
-            "title": title or Path(path).stem,
+            "title": Path(path).stem if title is None else title,
             "language": language,
         }
         | about  # type: ignore[arg-type]  # fields of Document by name
