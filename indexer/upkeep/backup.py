@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,6 +15,8 @@ from indexer.files import move, passing_file
 from indexer.library import Library, drop_indexes
 from indexer.lock import writer_lock
 from indexer.store import FILE_NAME, Store, check_copy, is_library
+
+logger = logging.getLogger(__name__)
 
 
 def backup(library: Library, path: Path, *, overwrite: bool = False) -> int:
@@ -50,7 +53,12 @@ def restore(path: Path, directory: Path, *, replace: bool = False, wait: float =
     with writer_lock(directory, wait), _beside(directory / FILE_NAME) as temporary:
         _copy(path, temporary)
         check_copy(temporary)
-        _renew(temporary)
+        damaged = _renew(temporary)
+        if damaged and is_library(directory):
+            raise DamagedError(
+                f"{damaged} documents in {path} are damaged, so nothing was replaced. Restore into an empty directory "
+                "(`longdoc --library DIR restore FILE`) to see what is left of it."
+            )
         fault_point("restore.checked")
         if is_library(directory):
             _replace(directory, temporary)
@@ -58,6 +66,8 @@ def restore(path: Path, directory: Path, *, replace: bool = False, wait: float =
             move(temporary, directory / FILE_NAME)
     drop_indexes(directory)
     Store.open(directory).close()  # an older backup is brought up to date
+    if damaged:
+        logger.warning("%d documents in the backup are damaged; `longdoc verify` names them.", damaged)
 
 
 def _replace(directory: Path, copy: Path) -> None:
@@ -77,18 +87,23 @@ def _replace(directory: Path, copy: Path) -> None:
     move(copy, directory / FILE_NAME)
 
 
-def _renew(path: Path) -> None:
-    """Give a copy an identity of its own, so that no index of the library it came from is taken for its own."""
+def _renew(path: Path) -> int:
+    """Give a copy an identity of its own, so that no index of the library it came from is taken for its own.
+
+    Returns how many of its documents are damaged in a way that SQLite's own checks do not see.
+    """
     staging = path.with_name(f"{path.name}.d")
     staging.mkdir(mode=0o700)
     try:
         path.replace(staging / FILE_NAME)
         with Store.open(staging) as store:
             store.renew_identity()
+            damaged = sum(bool(store.check_document(int(one))) for one in store.document_ids())
             store.set_aside_log()
         (staging / FILE_NAME).replace(path)
     finally:
         shutil.rmtree(staging)
+    return damaged
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -38,6 +38,23 @@ def test_a_backup_comes_back_in_an_empty_place(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file.backup", "library", "new"]
 
 
+def test_a_backup_with_other_letters_in_it_replaces_nothing_and_is_named_damaged(tmp_path, caplog):
+    """SQLite has no checksums: a flipped letter is sound to it."""
+    with make_library(tmp_path) as library:
+        add_text(library.store, FOX, "/a")
+        add_text(library.store, PUMP, "/b")
+        backup(library, tmp_path / "file.backup")
+    content = (tmp_path / "file.backup").read_bytes()
+    assert content.count(b"brown fox") >= 40
+    (tmp_path / "file.backup").write_bytes(content.replace(b"brown fox", b"brawn fox", 1))
+    with pytest.raises(DamagedError, match="1 documents .* nothing was replaced.*empty directory"):
+        restore(tmp_path / "file.backup", tmp_path / "library", replace=True)
+    assert contents(tmp_path / "library", tmp_path) == {"/a": FOX, "/b": PUMP}
+    restore(tmp_path / "file.backup", tmp_path / "new")
+    assert "1 documents in the backup are damaged" in caplog.text
+    assert contents(tmp_path / "new", tmp_path)["/b"] == PUMP
+
+
 def test_a_backup_replaces_a_library_while_it_is_being_read(tmp_path):
     with make_library(tmp_path) as library:
         add_text(library.store, FOX, "/a")
