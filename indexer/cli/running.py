@@ -82,8 +82,7 @@ class Lines:
     def file(self, report: FileReport, stages: Stages) -> None:
         """Say what became of a file, unless it is as it was."""
         if report.status is not Status.UNCHANGED:
-            reason = f": {report.reason}" if report.reason else ""
-            say(f"{time.strftime('%H:%M:%S')}  {report.status.value:<11}{report.path}{reason}", quiet=self._quiet)
+            say(f"{time.strftime('%H:%M:%S')}  {_became(report)}", quiet=self._quiet)
 
     def done(self, report: RunReport) -> None:
         """Say what is to be known of a round."""
@@ -226,10 +225,14 @@ def duration(seconds: float) -> str:
 def _tell_failed(report: RunReport) -> None:
     failed = [file for file in report.files if not _is_well(file)]
     for file in failed[:_LISTED]:
-        reason = f": {file.reason}" if file.reason else ""
-        click.echo(shown(f"  {file.status.value:<12} {near(file.path)}{reason}"))
+        click.echo(shown(f"  {_became(file)}"))
     if len(failed) > _LISTED:
         click.echo(f"  ... and {len(failed) - _LISTED} more; `longdoc list --status STATUS` lists them.")
+
+
+def _became(file: FileReport) -> str:
+    reason = f": {file.reason}" if file.reason else ""
+    return f"{file.status.value:<12} {near(file.path)}{reason}"
 
 
 def _is_well(file: FileReport) -> bool:

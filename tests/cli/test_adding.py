@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from indexer.cli.adding import chosen_settings
-from indexer.datatypes import Status
+from indexer.cli.running import Lines
+from indexer.datatypes import FileReport, Status
+from indexer.ingest.events import Stages
 from indexer.settings import load_settings
 from tests.cli.conftest import Longdoc
 from tests.ingest.conftest import prose
@@ -228,6 +230,15 @@ def test_watch_follows_a_folder_until_it_is_told_to_stop(tmp_path: Path, folder:
     child.send_signal(signal.SIGINT)
     _, errors = child.communicate(timeout=30)
     assert (child.returncode, errors) == (0, "")
+
+
+def test_a_long_status_stands_apart_from_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    report = FileReport(str(tmp_path / "film.mp4"), Status.UNSUPPORTED, "the content is a film")
+    Lines(quiet=False).file(report, Stages())
+    assert capsys.readouterr().err.endswith("  unsupported  film.mp4: the content is a film\n")
 
 
 def test_options_overrule_the_settings() -> None:
