@@ -56,7 +56,8 @@ class LanguageMeans:
         ``documents`` and ``counts`` are the mean and number of each language's chunks, ``questions`` the mean of
         general questions in a language, ``sentences`` that of the library's own sentences; both of these under the
         query prompt. A language with few chunks leans on the overall mean. Queries are expected half way between
-        general questions and the library's sentences, (tests/benchmarks/means.py).
+        general questions and the library's sentences. nDCG@10 on xquad_both by meaning alone: 0.967 so, 0.968 with the
+        questions, 0.962 with the sentences, 0.699 without centring (tests/benchmarks/means.py, which does other sets).
         """
         names = sorted(documents)
         weights = np.array([counts[name] for name in names], dtype=np.float64)
