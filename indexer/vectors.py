@@ -282,7 +282,7 @@ _LEVELS = 63
 
 def _ones(words: NDArray[np.uint64]) -> NDArray[np.float32]:
     """How many bits of each column of words are set."""
-    return np.bitwise_count(words).sum(axis=0, dtype=np.int32).astype(np.float32)
+    return np.asarray(np.bitwise_count(words).sum(axis=0, dtype=np.int32), dtype=np.float32)
 
 
 def _ascending(ids: Ids) -> bool:

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -133,7 +134,7 @@ def _attachments(path: Path, options: ReadOptions) -> Iterator[Entry]:
     try:
         for index in range(min(pdf.count_attachments(), _MOST_ATTACHMENTS)):
             attachment = pdf.get_attachment(index)
-            yield Entry(_name(attachment, index), lambda found=attachment: _content(found))
+            yield Entry(_name(attachment, index), partial(_content, attachment))
     finally:
         pdf.close()
 
