@@ -156,12 +156,15 @@ def _steering(hit: Hit) -> None:
             help=say(f"search.{name}_help"),
             disabled=hit.chunk_id in chosen,
             on_click=_steer,
-            args=(name, (*chosen, hit.chunk_id)),
+            args=(name, hit.chunk_id),
         )
 
 
-def _steer(name: str, chunks: tuple[int, ...]) -> None:
-    address.put(name, ",".join(str(chunk) for chunk in chunks))
+def _steer(name: str, chunk: int) -> None:
+    """Put a chunk on one side of the search, and take it off the other."""
+    other = "less" if name == "more" else "more"
+    address.put(name, ",".join(map(str, (*address.numbers(name), chunk))))
+    address.put(other, ",".join(str(one) for one in address.numbers(other) if one != chunk))
     address.put("p", None)
 
 

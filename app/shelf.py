@@ -125,20 +125,29 @@ def actions(chosen: Sequence[StoredDocument]) -> None:
 
 
 def _tags(chosen: Sequence[StoredDocument]) -> None:
+    """The tags that the chosen documents share, kept as soon as one is given or taken."""
     shared = sorted(set.intersection(*(set(document.tags) for document in chosen)))
-    known = sorted(services.facets().tags)
-    wanted = st.multiselect(
+    key = f"tags_{_mark(chosen)}"
+    st.multiselect(
         say("library.tags_of"),
-        known,
+        sorted({*services.facets().tags, *shared}),
         default=shared,
         accept_new_options=True,
-        key=f"tags_{chosen[0].id}_{len(chosen)}",
+        key=key,
         placeholder=say("library.tags_new"),
+        on_change=_retag,
+        args=(key, tuple(document.id for document in chosen), frozenset(shared)),
     )
-    if st.button(say("library.tags_save"), type="primary"):
-        names = {name for tag in wanted if (name := tag.strip()[:60])}
-        ids = [document.id for document in chosen]
-        _attempt(lambda: services.retag(ids, added=names - set(shared), removed=set(shared) - names))
+    if problem := st.session_state.pop("tags_problem", None):
+        components.warning(engine(problem))
+
+
+def _retag(key: str, ids: tuple[int, ...], before: frozenset[str]) -> None:
+    names = {name for tag in st.session_state[key] if (name := tag.strip()[:60])}
+    try:
+        services.retag(ids, added=names - before, removed=before - names)
+    except LongdocError as error:
+        st.session_state["tags_problem"] = str(error)
 
 
 def _dialog(title: str, chosen: Sequence[StoredDocument]) -> None:

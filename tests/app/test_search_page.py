@@ -86,3 +86,20 @@ def test_last_searches_are_offered_again(open_page, library):
     open_page(q="valve")
     test = open_page()
     assert [button.label for button in test.button][:1] == ["valve"]
+
+
+def test_a_place_is_on_one_side_of_a_steered_search_only(open_page, library):
+    test = open_page(q="pump valve")
+    test.button(key="more_1").click().run()
+    steered = test.query_params["more"]
+    number = int(steered[0] if isinstance(steered, list) else steered)
+    assert "Closer to 1 chosen" in [button.label for button in test.button]
+    place = next(
+        button.key.removeprefix("more_")
+        for button in test.button
+        if (button.key or "").startswith("more_") and button.disabled
+    )
+    test.button(key=f"less_{place}").click().run()
+    assert not test.exception
+    assert "more" not in test.query_params
+    assert test.query_params["less"] in (str(number), [str(number)])
