@@ -42,6 +42,7 @@ NOT_SHOWN = re.compile(
 )
 """Said on the command line alone: the doctor's proof and versions, the conversion of weights, backups."""
 GLUED = {
+    "document without a date was", "documents without a date were", "{} {} left out.",
     ", sharing windows of {} tokens", "{} {}, chunks of {} tokens{}",
     "{}, at {}", ", limited to {} GiB", ", no limit", "{} GiB, {} GiB free", ", no quota", ", quota {} cores",
     "{} cores, {} hardware threads, {} allowed to this process", "; set by hand: {}", " (--ocr auto reads it)",
@@ -88,6 +89,8 @@ def test_what_the_engine_says_to_people_has_a_translation(module):
         "4 cores, 8 hardware threads, 8 allowed to this process, no quota",
         "e5-small f15fe7bfb036, chunks of 192 tokens, sharing windows of 8192 tokens",
         "e5-small f15fe7bfb036, chunks of 192 tokens",
+        "1 document without a date was left out.",
+        "2 documents without a date were left out.",
         "12 documents, 338 chunks, schema 2, at /srv/library",
         "a picture of a page without a text layer (install longdoc[ocr] to have it read)",
         "its text layer is unreadable: the fonts do not say which characters they show (--ocr auto reads it)",
