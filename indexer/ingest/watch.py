@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from indexer.datatypes import RunReport
 from indexer.errors import LibraryLockedError
@@ -14,6 +15,9 @@ from indexer.ingest.plan import is_under
 from indexer.ingest.run import AddOptions, Listener, Run
 from indexer.ingest.scan import is_ignored, look_at, scan
 from indexer.library import Library
+
+if TYPE_CHECKING:
+    from watchfiles import Change
 
 SETTLED_SECONDS = 3.0
 """A file is taken up once its size and time of change have stayed as they are for so long."""
@@ -95,18 +99,8 @@ class _Follower:
         if not roots:
             self._listener.stopping.wait(1.0)
             return
-        from watchfiles import watch as changes_in
-
         caught_up = False
-        for changes in changes_in(
-            *roots,
-            stop_event=self._listener.stopping,
-            rust_timeout=_LOOK_MILLISECONDS,
-            yield_on_timeout=True,
-            raise_interrupt=False,
-            watch_filter=None,
-            ignore_permission_denied=True,
-        ):
+        for changes in self._changes(roots):
             settling.noticed(path for _, path in changes if self._concerns(path, roots))
             if not caught_up:
                 # Only now that changes are heard of: what happens during this look is not missed.
@@ -118,6 +112,28 @@ class _Follower:
                     settling.forget(settled)
             if self.present() != roots:
                 return
+
+    def _changes(self, roots: tuple[str, ...]) -> Iterator[set[tuple[Change, str]]]:
+        """What happens below the roots, until something that cannot be told, such as of a name that is not UTF-8.
+
+        Then these changes end, and whoever follows them looks through everything again.
+        """
+        from watchfiles import watch as changes_in
+        from watchfiles._rust_notify import WatchfilesRustInternalError
+
+        try:
+            yield from changes_in(
+                *roots,
+                stop_event=self._listener.stopping,
+                rust_timeout=_LOOK_MILLISECONDS,
+                yield_on_timeout=True,
+                raise_interrupt=False,
+                watch_filter=None,
+                ignore_permission_denied=True,
+            )
+        except WatchfilesRustInternalError as error:
+            logger.info("everything is looked through again: %s", error)
+            self._listener.stopping.wait(1.0)
 
     def bring_in(self, roots: Iterable[str], hold: frozenset[str]) -> bool:
         """Bring sources and library together; False when another process is writing, so that it must wait."""

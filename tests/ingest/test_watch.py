@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -86,6 +87,18 @@ def test_changes_come_in_and_what_happened_before_is_made_up_for(
         (folder / "old.txt").unlink()
         until(lambda: "old.txt" not in names(library))
     assert names(library) == {"meanwhile.txt", "new.txt"}
+
+
+def test_a_name_that_is_not_utf8_comes_in_and_stops_nothing(
+    run: Callable[..., RunReport], folder: Path, library: Library
+) -> None:
+    run()
+    odd = os.fsdecode(b"caf\xe9.txt")
+    with watching(library):
+        (folder / odd).write_text(prose(1, 2))
+        until(lambda: odd in names(library))
+        (folder / "plain.txt").write_text(prose(2, 2))
+        until(lambda: "plain.txt" in names(library))
 
 
 def test_a_file_still_being_copied_is_waited_for(run: Callable[..., RunReport], folder: Path, library: Library) -> None:
