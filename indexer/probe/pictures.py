@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexer.probe.growth import Growth
+from indexer.encode import Outcome
+from indexer.probe.growth import Curve, Exponent, Growth
 from indexer.probe.needle import Measure, NeedleReport
 
 if TYPE_CHECKING:
@@ -23,24 +24,35 @@ _COLUMNS = 3
 def growth_picture(growth: Growth) -> bytes:
     """Seconds and peak memory over length, both axes logarithmic, a line for each model and precision; PNG."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
 
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    figure = Figure(figsize=(11, 5.4), layout="constrained")
     time_axes, memory_axes = figure.subplots(1, 2)
     for curve in growth.curves:
         lengths = [cost.trial.length for cost in curve.done]
-        label = Path(curve.model).name + ("" if curve.precision == "float32" else f", {curve.precision}")
         for axes, values, exponent in (
             (time_axes, [cost.seconds for cost in curve.done], curve.time),
             (memory_axes, [max(cost.peak_mb, 0.1) for cost in curve.done], curve.memory),
         ):
-            power = f"  n^{exponent.value:.1f}" if exponent else ""
-            axes.loglog(lengths, values, marker="o", markersize=4, label=label + power, base=2)
+            axes.loglog(lengths, values, marker="o", markersize=4, label=_label(curve, exponent), base=2)
+    plain = FuncFormatter(lambda value, _place: f"{value:,.4g}" if value < 1000 else f"{value:,.0f}")
     for axes, title in ((time_axes, "Seconds for one text"), (memory_axes, "Peak memory above the loaded model, MB")):
         axes.set_title(title)
         axes.set_xlabel("tokens")
+        axes.xaxis.set_major_formatter(plain)
+        axes.yaxis.set_major_formatter(plain)
         axes.grid(visible=True, alpha=0.3)
         axes.legend(fontsize=7)
     return _png(figure)
+
+
+def _label(curve: Curve, exponent: Exponent | None) -> str:
+    """A model's name, its precision where that is not the usual one, how it grows, and where it came to its end."""
+    name = Path(curve.model).name + ("" if curve.precision == "float32" else f", {curve.precision}")
+    power = f"  ~ n^{exponent.value:.1f}" if exponent else ""
+    last = curve.costs[-1]
+    end = "" if last.outcome is Outcome.DONE else f"  ({last.outcome.value} at {last.trial.length:,})"
+    return name + power + end
 
 
 def needle_picture(report: NeedleReport) -> bytes:
