@@ -16,19 +16,7 @@ from app.markup import escaped
 _PAGES = {"": "search", "search": "search", "document": "document", "library": "library", "duplicates": "duplicates",
           "map": "map", "health": "health"}  # fmt: skip
 _JS = """
-let shown = location.pathname;
-for (const name of ['pushState', 'replaceState']) {
-  const original = history[name];
-  history[name] = function (...rest) { original.apply(this, rest); shown = location.pathname; };
-}
 export default function ({ setTriggerValue }) {
-  // Going back to another page, Streamlit would keep the address of the one that is left: load what the address says.
-  const back = (event) => {
-    if (location.pathname === shown) return;
-    event.stopImmediatePropagation();
-    location.reload();
-  };
-  window.addEventListener('popstate', back, true);
   const follow = (event) => {
     const link = event.target instanceof Element ? event.target.closest('a.ld-go') : null;
     if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -36,10 +24,7 @@ export default function ({ setTriggerValue }) {
     setTriggerValue('address', link.getAttribute('href'));
   };
   document.addEventListener('click', follow);
-  return () => {
-    document.removeEventListener('click', follow);
-    window.removeEventListener('popstate', back, true);
-  };
+  return () => document.removeEventListener('click', follow);
 }
 """
 

@@ -146,18 +146,6 @@ RECTANGLES = """(selectors) => selectors.flatMap((selector) => [...document.quer
 """Where elements stand, all read in one moment: a page that is being scrolled moves between two questions."""
 
 
-def test_going_back_shows_the_search_as_it_was(visit):
-    page = visit("/?q=delivery&mode=lexical&type=text%2Fmarkdown")
-    page.locator(".ld-title a").first.click()
-    page.wait_for_url(re.compile("/document"))
-    expect(page.locator(".ld-article")).to_be_visible()
-    settled(page)
-    page.go_back()
-    page.wait_for_url(lambda url: "/document" not in url and "mode=lexical" in url and "chunk=" not in url)
-    expect(page.locator(".ld-title", has_text="Supply agreement").first).to_be_visible()
-    expect(page.get_by_role("button", name="Filters · 1")).to_be_visible()
-
-
 def test_the_marks_lie_on_the_words_of_the_page(visit):
     page = visit("/?q=relief+valve")
     page.locator(".ld-title a", has_text="Pump manual").click()
