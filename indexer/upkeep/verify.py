@@ -145,10 +145,9 @@ def _index(library: Library) -> Iterator[Finding]:
     difference = np.setxor1d(index.ids, library.store.chunk_ids())
     if len(difference):
         yield Finding(Severity.DERIVED, f"{len(difference)} chunks are only in the vector index or only in the library")
+    # A remark: another library's records look so too, and all are written again when they are read.
     if damaged := library.row_file(library.stamp()).damaged(index.ids):
-        yield Finding(
-            Severity.DERIVED, f"{damaged} embeddings beside the index are damaged; the library has them whole"
-        )
+        yield Finding(Severity.NOTE, f"{damaged} embeddings beside the index are damaged; the library has them whole")
 
 
 def _encoder(library: Library) -> Iterator[Finding]:

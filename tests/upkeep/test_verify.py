@@ -154,7 +154,7 @@ def test_after_prune_the_index_goes_on_from_where_it_was(library, monkeypatch):
         assert (reader.vectors.ids == ids).all()
 
 
-def test_damaged_embeddings_beside_the_index_are_named_and_repaired(tmp_path, monkeypatch):
+def test_damaged_embeddings_beside_the_index_are_a_remark_and_mended_when_read(tmp_path, monkeypatch):
     monkeypatch.setattr(Library, "flat_limit", 10)
     with make_library(tmp_path) as library:
         add_text(library.store, FOX, "/a")
@@ -164,10 +164,9 @@ def test_damaged_embeddings_beside_the_index_are_named_and_repaired(tmp_path, mo
         content = bytearray(path.read_bytes())
         content[-40] ^= 1
         path.write_bytes(content)
-        assert [one for one in wrong(library) if "1 embeddings beside the index are damaged" in one.what]
-        with library.write_lock():
-            assert verify(library, repair=True).sound
+        assert any("1 embeddings beside the index are damaged" in one.what for one in verify(library).findings)
         assert wrong(library) == []
+        library.rows(ids)
         assert library.row_file(library.stamp()).damaged(ids) == 0
 
 
