@@ -125,4 +125,4 @@ def test_the_chinese_pages_say_the_engine_s_sentences_in_chinese(open_page, libr
     assert "因无法读取而未被搜索" in html_of(open_page(q="valve", lang="zh"))
     health = open_page("health")
     health.query_params["lang"] = "zh"
-    assert "不是可读的 PDF" in html_of(health.run())
+    assert "PDF 已损坏或不完整" in html_of(health.run())
