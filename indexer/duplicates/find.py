@@ -72,9 +72,7 @@ def find_in(
     candidates = find_candidates(found, min(0.2, options.threshold / 2))
     pairs, aligned = _verified(collection, documents, candidates, kept, progress)
     if options.translations:
-        known = {frozenset((pair.a, pair.b)) for pair in pairs}
-        translations = _translations(collection, documents, kept, progress)
-        pairs += [pair for pair in translations if frozenset((pair.a, pair.b)) not in known]
+        pairs = with_translations(pairs, _translations(collection, documents, kept, progress))
     groups = make_groups({document.id: document for document in documents}, pairs)
     shown = show_boilerplate(collection, documents, found, candidates)
     seconds = time.perf_counter() - started
@@ -165,6 +163,16 @@ def _translations(
     kept.translations += find_translations(collection, documents, new, progress) if new else []
     kept.translated = ids
     return kept.translations
+
+
+def with_translations(pairs: Sequence[Pair], translations: Sequence[Pair]) -> list[Pair]:
+    """All pairs, each of two documents once: a translation says more of them than a section they share, else less."""
+    translated = {frozenset((pair.a, pair.b)) for pair in translations}
+    first = [
+        pair for pair in pairs if not (pair.relation is Relation.SECTION and frozenset((pair.a, pair.b)) in translated)
+    ]
+    known = {frozenset((pair.a, pair.b)) for pair in first}
+    return first + [pair for pair in translations if frozenset((pair.a, pair.b)) not in known]
 
 
 def _nearly_all(alignment: Alignment) -> bool:

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from indexer.duplicates.find import DuplicateOptions, compare_in, find_in
-from indexer.duplicates.results import DuplicateReport, Relation
+from indexer.duplicates.find import DuplicateOptions, compare_in, find_in, with_translations
+from indexer.duplicates.results import DuplicateReport, Pair, Relation
 from tests.duplicates.memory import MemoryCollection, chinese_prose, prose
 
 LICENCE = (
@@ -195,3 +195,12 @@ def test_empty_and_tiny_documents_are_no_trouble() -> None:
         collection.add(text)
     find(collection)
     assert find(MemoryCollection()).groups == ()
+
+
+def test_a_translation_says_more_of_two_documents_than_a_section_and_less_than_a_version() -> None:
+    def pair(a: int, b: int, relation: Relation) -> Pair:
+        return Pair(a, b, relation, similarity=0.3, share_a_in_b=0.3, share_b_in_a=0.3, in_order=1.0, shared_chunks=2)
+
+    by_text = [pair(1, 2, Relation.SECTION), pair(3, 4, Relation.VERSION), pair(5, 6, Relation.SECTION)]
+    by_meaning = [pair(2, 1, Relation.TRANSLATION), pair(3, 4, Relation.TRANSLATION), pair(7, 8, Relation.TRANSLATION)]
+    assert with_translations(by_text, by_meaning) == [by_text[1], by_text[2], by_meaning[0], by_meaning[2]]
