@@ -26,7 +26,7 @@ FetchRows = Callable[[Ids], Matrix]
 FLAT_LIMIT = 40_000
 """Chunks up to which every row is compared exactly; above it, sign codes choose what is compared."""
 
-SIFTED = 12_000
+SIFTED = 16_000
 """How many of the nearest sign codes are looked at once more, each sign weighed by the query's number there."""
 
 RESCORED = 1500
