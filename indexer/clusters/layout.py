@@ -2,7 +2,8 @@
 
 The layout follows PaCMAP (Wang, Huang, Rudin and Shaposhnik, "Understanding how dimension reduction tools work", JMLR
 2021): near pairs attract, mid-near pairs hold the whole together at first, random far pairs repel; the loss functions,
-weights and phases are the paper's. Written in numpy, it needs no compiler at run time, which UMAP does.
+weights and phases are the paper's. Written in numpy, it needs no compiler at run time, which UMAP does. A few rows, all
+of them each other's neighbours, are laid out by their distances instead.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ NEAR = 10
 MID_NEAR = 5
 FAR = 20
 STEPS = (100, 100, 250)
+FEW = 64
+"""Up to so many rows are laid out by all their distances: ten near ones of each would be nearly all."""
+_ROUNDS = 300
 _Plane = NDArray[np.float32]
 
 
@@ -54,6 +58,8 @@ def lay_out(rows: Matrix, near: Neighbours, seed: int) -> _Plane:
     count = len(rows)
     if count < 4:
         return _scaled(np.column_stack([np.arange(count), np.zeros(count)]).astype(np.float32))
+    if count <= FEW:
+        return _scaled(_by_distances(rows))
     chance = np.random.default_rng(seed)
     pairs = (
         _Pairs.of(near.positions[:, :NEAR], 10.0, 1.0),
@@ -64,6 +70,22 @@ def lay_out(rows: Matrix, near: Neighbours, seed: int) -> _Plane:
     if plane.shape[1] < 2:
         plane = np.column_stack([plane, np.zeros(count, np.float32)])
     return _scaled(_descend(plane, pairs))
+
+
+def _by_distances(rows: Matrix) -> _Plane:
+    """Positions whose distances are as those of the rows as can be, by stress majorization (de Leeuw 1977).
+
+    It begins at the rows' two principal components, where no two lie farther apart than they should.
+    """
+    rows = rows - rows.mean(axis=0)
+    wanted = np.linalg.norm(rows[:, None, :] - rows, axis=2)
+    axes = np.linalg.svd(rows, full_matrices=False)[2][:2]
+    plane = rows @ axes.T
+    for _ in range(_ROUNDS):
+        drawn = np.linalg.norm(plane[:, None, :] - plane, axis=2)
+        pull = wanted / np.maximum(drawn, 1e-6)
+        plane = (pull.sum(axis=1)[:, None] * plane - pull @ plane) / len(rows)
+    return np.asarray(plane, dtype=np.float32)
 
 
 def _descend(plane: _Plane, pairs: tuple[_Pairs, _Pairs, _Pairs]) -> _Plane:
