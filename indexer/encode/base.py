@@ -88,16 +88,17 @@ class FolderEncoder(ABC):
 
     def encode_query(self, texts: Sequence[str]) -> Matrix:
         """Rows (texts, dimension). A query longer than a window is encoded piece by piece and averaged by tokens."""
-        rows = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for row, text in enumerate(texts):
-            pieces = [text]
-            if self._tokenizer.count(pieces)[0] > self.max_tokens:
-                pieces = self._tokenizer.pieces(text, self.max_tokens)
-            sequences = self._tokenizer.ids([self.query_prompt + piece for piece in pieces])
-            weights = np.array([len(sequence) for sequence in sequences], dtype=np.float32)
-            mean = weights @ self._collect(len(pieces), self._checked_batches(sequences))
-            rows[row] = mean / np.linalg.norm(mean)
-        return rows
+        owners: list[int] = []
+        pieces: list[str] = []
+        for owner, (text, count) in enumerate(zip(texts, self._tokenizer.count(texts), strict=True)):
+            cut = [text] if count <= self.max_tokens else self._tokenizer.pieces(text, self.max_tokens)
+            owners += [owner] * len(cut)
+            pieces += cut
+        sequences = self._tokenizer.ids([self.query_prompt + piece for piece in pieces])
+        weights = np.array([len(sequence) for sequence in sequences], dtype=np.float32)
+        sums = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        np.add.at(sums, owners, weights[:, None] * self._collect(len(pieces), self._checked_batches(sequences)))
+        return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True), dtype=np.float32)
 
     def _checked_batches(self, sequences: Sequence[TokenIds]) -> Iterator[EncodedBatch]:
         longest = max(map(len, sequences), default=0)

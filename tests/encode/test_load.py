@@ -68,6 +68,14 @@ def test_nothing_is_cut_in_silence(settings: Settings, tmp_path: Path) -> None:
     assert abs(long_query - encoder.encode_query(["dog " * 14])).max() > 1e-4
 
 
+def test_many_queries_are_encoded_together_as_each_would_be_alone(settings: Settings, tmp_path: Path) -> None:
+    encoder = load_encoder(str(write_model(tmp_path, TINY, length=16)), settings=settings)
+    queries = ["the cat", "dog " * 14 + "cat " * 3, "who pays when delivery is late ?", "", "dog"]
+    alone = np.concatenate([encoder.encode_query([query]) for query in queries])
+    np.testing.assert_allclose(encoder.encode_query(queries), alone, atol=1e-5)
+    assert encoder.encode_query([]).shape == (0, encoder.dimension)
+
+
 def test_a_folders_own_code_is_not_run(settings: Settings, tmp_path: Path) -> None:
     folder = write_model(tmp_path, DistilBertConfig(vocab_size=40, dim=32, n_layers=1, n_heads=2, hidden_dim=32))
     config = json.loads((folder / "config.json").read_text())
