@@ -146,7 +146,7 @@ def test_an_import_astray_breaks_its_contract(tmp_path: Path, module: str, line:
 def test_make_says_what_there_is_to_make() -> None:
     result = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     targets = [line.split()[1] for line in result.stdout.splitlines()]
-    assert targets == ["help", "demo", "test", "lint", "bench", "docs", "clean"]
+    assert targets == ["help", "demo", "test", "lint", "audit", "bench", "docs", "clean"]
 
 
 def test_make_without_python_says_what_is_missing(tmp_path: Path) -> None:
