@@ -35,7 +35,7 @@ from indexer.datatypes import (
 from indexer.errors import LibraryError
 from indexer.faults import fault_point
 from indexer.library import Library
-from indexer.store import FoundFile, StoredPage
+from indexer.store import DocumentWriter, FoundFile, Store, StoredPage
 from indexer.windows import window_keys
 
 FORMAT = "longdoc export 1"
@@ -197,26 +197,39 @@ def _read_document(
     try:
         files = [_file(library, file) for file in fields["files"]]
         document = _document(fields)
-        if not document.status.searchable:
-            made = store.record_failure(document, files[0], fields["sha256"] or None)
-        else:
-            writer = store.begin(fields["sha256"] or None, fields["bytes"], document.media_type)
-            for batch in _batches(chunks):
-                read = [_chunk(line) for _, line in batch]
-                rows = np.asarray(vectors[[row for row, _ in batch]], dtype=np.float32)
-                keys = _keys([one.text for one in read], store.recipe)
-                store.put_embeddings(dict(zip(keys, rows, strict=True)))
-                writer.write(read, keys)
-            writer.pages(_pages(fields["pages"]), [Heading(**heading) for heading in fields["headings"]])
-            row = np.asarray(vector, dtype=np.float32)
-            made = writer.finish(document, row if row.any() else None, seconds=fields["seconds"], files=files)
-        for file in files:
-            store.link(file, made)
-        store.tag([made], fields["tags"])
+        writer = _written(store, fields, chunks, vectors) if document.status.searchable else None
+        # One change: a document that is seen without its tags would be passed over when the import is done again.
+        with store.together():
+            if writer is None:
+                made = store.record_failure(document, files[0], fields["sha256"] or None)
+            else:
+                row = np.asarray(vector, dtype=np.float32)
+                made = writer.finish(document, row if row.any() else None, seconds=fields["seconds"], files=files)
+            for file in files:
+                store.link(file, made)
+            store.tag([made], fields["tags"])
     except (KeyError, TypeError, ValueError, IndexError) as error:
         title = fields.get("title")
         raise LibraryError(f"The export says something of {title!r} that cannot be read: {error}.") from error
     fault_point("import.document")
+
+
+def _written(
+    store: Store,
+    fields: Mapping[str, Any],
+    chunks: Iterator[tuple[int, dict[str, Any]]],
+    vectors: NDArray[np.float16],
+) -> DocumentWriter:
+    """A document with its chunks and pages in the store, not seen yet."""
+    writer = store.begin(fields["sha256"] or None, fields["bytes"], fields["media_type"])
+    for batch in _batches(chunks):
+        read = [_chunk(line) for _, line in batch]
+        rows = np.asarray(vectors[[row for row, _ in batch]], dtype=np.float32)
+        keys = _keys([one.text for one in read], store.recipe)
+        store.put_embeddings(dict(zip(keys, rows, strict=True)))
+        writer.write(read, keys)
+    writer.pages(_pages(fields["pages"]), [Heading(**heading) for heading in fields["headings"]])
+    return writer
 
 
 def _keys(texts: Sequence[str], recipe: Recipe) -> Sequence[bytes]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from indexer import faults
 from indexer.datatypes import Document, Status
 from indexer.errors import LibraryError
 from indexer.library import Library
@@ -100,3 +101,33 @@ def test_an_empty_library_can_be_exported(tmp_path):
     with make_library(tmp_path) as library:
         assert export_library(library, tmp_path / "export") == 0
         assert import_library(library, tmp_path / "export").added == 0
+
+
+class Crash(BaseException):
+    """What nothing catches, as nothing catches a kill."""
+
+
+MOMENTS = ("begin", "embeddings", "write", "written", "pages", "finish", "finished", "link", "failure")
+
+
+@pytest.mark.parametrize("moment", [f"store.{name}" for name in MOMENTS])
+def test_an_import_that_was_stopped_anywhere_is_made_whole_by_another(tmp_path, library, moment):
+    def stop(name):
+        if name == moment:
+            raise Crash
+
+    export_library(library, tmp_path / "export")
+    Store.create(tmp_path / "new", recipe()).close()
+    faults.set_hook(stop)
+    try:
+        with (
+            Library.open(tmp_path / "new", settings(tmp_path), write=True, encoder=FakeEncoder()) as new,
+            pytest.raises(Crash),
+            new.write_lock(),
+        ):
+            import_library(new, tmp_path / "export")
+    finally:
+        faults.set_hook(None)
+    with Library.open(tmp_path / "new", settings(tmp_path), write=True, encoder=FakeEncoder()) as new, new.write_lock():
+        import_library(new, tmp_path / "export")
+        assert told(new.store) == told(library.store)
