@@ -58,6 +58,11 @@ class Task:
         return self.file.size if self.container is None else self.inner_bytes
 
     @property
+    def is_marker(self) -> bool:
+        """Whether this is the member of a container that is kept unsettled until all the others are in."""
+        return self.container is not None and self.file.mtime_ns == 0
+
+    @property
     def unsettled(self) -> Task:
         """The task with a time of change that no file has, so that the next run looks again."""
         return replace(self, file=replace(self.file, mtime_ns=0))

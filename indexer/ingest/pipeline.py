@@ -231,7 +231,7 @@ class Pipeline:
         self._report(report, stages)
         file = self._files[task.on_disk]
         file.left -= 1
-        if task.container is not None and file.member is None and report.document_id is not None:
+        if task.is_marker and report.document_id is not None:
             file.member = task
         self._settle(task)
 

@@ -73,14 +73,18 @@ def test_an_archive_that_goes_takes_its_members_along(run: Run, folder: Path, li
     assert [document.paths for document in library.store.documents()] == [(str(folder / "b.txt"),)]
 
 
-def test_an_archive_cut_short_is_looked_into_again(run: Run, folder: Path, library: Library) -> None:
-    pack(folder / "a.zip", one=prose(1, 3), two=prose(2, 3))
+@pytest.mark.parametrize(("one", "two"), [(3, 3), (60, 1), (1, 60), (400, 1)])
+def test_an_archives_time_of_change_is_kept_in_whatever_order_its_members_end(
+    run: Run, folder: Path, library: Library, one: int, two: int
+) -> None:
+    pack(folder / "a.zip", one=prose(1, one), two=prose(2, two))
     run()
     first = library.store.file(str(folder / "a.zip!/inner/one.txt"))
     second = library.store.file(str(folder / "a.zip!/inner/two.txt"))
     assert first is not None
     assert second is not None
     assert first.mtime_ns == second.mtime_ns == (folder / "a.zip").stat().st_mtime_ns
+    assert run().unchanged == 2
 
 
 def test_an_empty_archive_has_a_status(run: Run, folder: Path) -> None:
