@@ -162,6 +162,7 @@ def plot(path: Path, rows: list[Row], windows: dict[str, dict[int, float]]) -> N
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, StrMethodFormatter
 
     figure, (pace, memory) = pyplot.subplots(1, 2, figsize=(11, 4.2))
     tokens = [row["tokens"] for row in rows]
@@ -180,6 +181,9 @@ def plot(path: Path, rows: list[Row], windows: dict[str, dict[int, float]]) -> N
     memory.legend(fontsize=8)
     for axes in (pace, memory):
         axes.grid(alpha=0.3)
+        axes.xaxis.set(major_formatter=EngFormatter(sep=""), minor_formatter=NullFormatter())
+    plain = StrMethodFormatter("{x:g}")
+    pace.yaxis.set(major_formatter=plain, minor_formatter=plain, minor_locator=LogLocator(subs=(2, 5)))
     figure.tight_layout()
     figure.savefig(path, dpi=100)
     print(f"drawn to {path}")
