@@ -13,9 +13,12 @@ from indexer.cli.haystack import SAMPLES, background_option, backgrounds_of
 from indexer.cli.output import ExitCode, print_json, print_table, say
 from indexer.encode import LEAST_COSINE, load_encoder
 from indexer.errors import LongdocError
-from indexer.probe import keep, kept
+from indexer.probe import background_chunks, keep, kept
 from indexer.probe.baseline import Baseline, baseline_from_json, baseline_json, compare_baselines, run_baseline
 from indexer.probe.precision import PrecisionResult, compare_precisions
+
+_CHUNKS = 48
+"""Chunks that each precision encodes: a few seconds of work."""
 
 
 @click.command("precision")
@@ -28,13 +31,15 @@ def precision_command(context: Context, folder: Path | None, background: Path | 
 
     With FOLDER (a judged collection, as for `evaluate`), nDCG@10 as well, with everything encoded in each precision.
     """
-    texts = _pieces(backgrounds_of(context.settings, background))
+    settings = context.settings
+    encoder = load_encoder(settings.encoder, settings=settings)
+    texts = background_chunks(backgrounds_of(settings, background), encoder, settings, _CHUNKS)
     results = []
-    for result in compare_precisions(context.settings.encoder, texts, context.settings, folder):
+    for result in compare_precisions(settings.encoder, texts, settings, folder):
         results.append(result)
         say(f"... {result.precision}: {result.reason or 'measured'}", quiet=context.quiet or as_json)
     if as_json:
-        print_json({"encoder": context.settings.encoder, "results": [asdict(result) for result in results]})
+        print_json({"encoder": settings.encoder, "results": [asdict(result) for result in results]})
         return ExitCode.DONE
     header = ("PRECISION", "TOKENS/S", "MODEL MB", "PEAK ABOVE MB", "MEAN COSINE", "LEAST", "NDCG@10", "")
     print_table(header, [_precision_line(result) for result in results])
@@ -128,9 +133,3 @@ def _origin(baseline: Baseline) -> str:
         f"{baseline.measured[:16].replace('T', ' ')} UTC, {machine['processor']}, {machine['cores']} cores, "
         f"{machine['memory']}, torch {versions['torch']}{commit}"
     )
-
-
-def _pieces(backgrounds: dict[str, str], *, size: int = 600, count: int = 48) -> list[str]:
-    """Equal pieces from the beginning of each language's text."""
-    pieces = [text[first : first + size] for text in backgrounds.values() for first in range(0, len(text), size)]
-    return pieces[:: max(len(pieces) // count, 1)][:count]

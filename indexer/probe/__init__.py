@@ -1,6 +1,6 @@
 """The long-context lab: growth of cost with length, where facts get lost, what precision costs, and a baseline."""
 
-from indexer.probe.backgrounds import folder_texts, library_texts, read_backgrounds
+from indexer.probe.backgrounds import background_chunks, folder_texts, library_texts, read_backgrounds
 from indexer.probe.growth import Curve, Exponent, Growth, GrowthOptions, fit_exponent, run_growth
 from indexer.probe.needle import (
     Measure,
@@ -34,6 +34,7 @@ __all__ = [
     "NeedleOptions",
     "NeedleReport",
     "NeedleResult",
+    "background_chunks",
     "fit_exponent",
     "folder_texts",
     "growth_csv",

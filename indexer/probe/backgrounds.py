@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from indexer.chunk import chunk_pages
+from indexer.datatypes import Encoder, OffsetMap, Page
 from indexer.library import Library
 from indexer.parse import ReadOptions, read
 from indexer.settings import Settings
@@ -41,3 +43,18 @@ def folder_texts(folder: Path, settings: Settings) -> Iterator[str]:
             text = "".join(page.text for page in reading)
         if text.strip():
             yield text
+
+
+def background_chunks(backgrounds: dict[str, str], encoder: Encoder, settings: Settings, count: int) -> list[str]:
+    """At most ``count`` chunks as an `add` would encode them, spread evenly over the languages and their texts."""
+    chunks = [
+        chunk.text
+        for text in backgrounds.values()
+        for chunk in chunk_pages(
+            [Page(text, OffsetMap.identity(len(text)))],
+            encoder.count_tokens,
+            chunk_tokens=min(settings.chunk_tokens, encoder.max_tokens),
+            minimum=settings.chunk_minimum,
+        )
+    ]
+    return chunks[:: max(len(chunks) // count, 1)][:count]

@@ -22,6 +22,7 @@ from indexer.ingest import AddOptions, add
 from indexer.library import Library
 from indexer.machine import read_cores, read_processor
 from indexer.parse import ReadOptions
+from indexer.probe.backgrounds import background_chunks
 from indexer.probe.haystack import background_text, make_haystacks
 from indexer.probe.needle import Measure, NeedleOptions, run_needle
 from indexer.search import parse_query, rank
@@ -31,6 +32,7 @@ from indexer.settings import Settings
 REPEATS = 3
 _SEED = 7
 _TEXTS = 64
+_CHARS = 24_000
 _PACKAGES = ("longdoc", "torch", "faiss-cpu", "numpy", "tokenizers")
 _LEAST_CHANGE = {"seconds": 0.15, "MB": 0.10, "share": 0.02}
 """Changes below these are never reported: relative for seconds and MB, absolute for a share."""
@@ -80,7 +82,7 @@ def run_baseline(
     backgrounds: dict[str, str], encoder: Encoder, settings: Settings, announce: Callable[[str], None]
 ) -> Baseline:
     """Measure encoding, ingest, search and needles, some minutes of work at most."""
-    texts = _texts(backgrounds)
+    texts = _texts(backgrounds, encoder, settings)
     announce("encoding")
     paces = [measure_pace(settings.encoder, settings.precision, texts) for _ in range(REPEATS)]
     figures = [
@@ -117,10 +119,9 @@ def _change(before: Figure, after: Figure) -> Change:
     return Change(after.name, after.unit, before.median, after.median, verdict)
 
 
-def _texts(backgrounds: dict[str, str]) -> list[str]:
-    whole = "\n".join(background_text(text, 24_000, str(_SEED)) for text in backgrounds.values())
-    size = len(whole) // _TEXTS
-    return [whole[first : first + size] for first in range(0, size * _TEXTS, size)]
+def _texts(backgrounds: dict[str, str], encoder: Encoder, settings: Settings) -> list[str]:
+    same = {language: background_text(text, _CHARS, str(_SEED)) for language, text in backgrounds.items()}
+    return background_chunks(same, encoder, settings, _TEXTS)
 
 
 def _ingest_and_search(backgrounds: dict[str, str], encoder: Encoder, settings: Settings) -> list[Figure]:
