@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+_M_MMAP_THRESHOLD = -3  # malloc.h
+_LARGE_BLOCK = 1 << 20  # measured with `tests.benchmarks.length`
 _INSTRUCTION_SETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("AVX2", ("avx2",)),
     ("AVX-512", ("avx512f",)),
@@ -113,6 +115,16 @@ def give_back_memory() -> None:
     """Hand what the allocator keeps for later back to the system, where it can (glibc): some milliseconds."""
     if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
         trim(0)
+
+
+def keep_large_blocks_apart() -> None:
+    """Have the allocator (glibc) return every block of a megabyte or more as soon as it is free.
+
+    Left to itself it raises that border to 32 MB as such blocks come and go, and keeps what lies between those still in
+    use: arrays of ever other sizes, as batches of other lengths need them, then take more and more memory.
+    """
+    if (set_option := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        set_option(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
 
 
 def available_memory() -> int:

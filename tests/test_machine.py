@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -51,3 +53,26 @@ def test_what_lies_free_between_what_is_used_goes_back_to_the_system() -> None:
     give_back_memory()
     assert before - resident().rss > 40_000_000
     assert len(kept) == 2_000
+
+
+LARGE_BLOCKS = """
+import sys
+import numpy as np, psutil
+from indexer.machine import keep_large_blocks_apart
+if "apart" in sys.argv:
+    keep_large_blocks_apart()
+del (first := [np.ones(20_000_000, dtype=np.uint8)])[0]  # glibc now takes blocks of this size for passing ones
+held = [np.ones(3_000_000, dtype=np.uint8) for _ in range(40)]
+before = psutil.Process().memory_info().rss
+del held[:-1]
+print(before - psutil.Process().memory_info().rss)
+"""
+
+
+def test_large_blocks_go_back_to_the_system_when_they_are_free() -> None:
+    freed = {
+        how: int(subprocess.run([sys.executable, "-c", LARGE_BLOCKS, how], capture_output=True, check=True).stdout)
+        for how in ("apart", "as it comes")
+    }
+    assert freed["apart"] > 110_000_000
+    assert freed["as it comes"] < 10_000_000, "then the setting is not needed any more"

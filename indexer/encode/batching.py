@@ -25,7 +25,7 @@ from indexer.encode.tuning import (
 )
 from indexer.encode.windows import FramedWindow, pool_windows
 from indexer.errors import EncoderError
-from indexer.machine import give_back_memory
+from indexer.machine import give_back_memory, keep_large_blocks_apart
 from indexer.settings import Settings
 
 RowsOf = Callable[[Forward, Batch], Matrix]
@@ -146,6 +146,7 @@ class BatchingEncoder(FolderEncoder):
             known = ", ".join(self.precisions)
             raise EncoderError(f"The model in {self.folder.path} cannot be encoded in {precision}: use {known}.")
         if precision not in self._forwards:
+            keep_large_blocks_apart()
             self._forwards = {precision: self._make(precision)}
         return self._forwards[precision]
 
