@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -23,6 +24,7 @@ _LEAST_SHARE = 0.1
 _MOST_SHARE = 0.6
 _PHRASE = 0.3
 _LOWER_CASE = 0.2
+_BOTH_LANGUAGES = 0.25
 _POSSESSIVE = re.compile(r"['’]s\Z")
 _SENTENCE = re.compile(r"[.!?,;:()\[\]\n。！？，；：、（）《》“”\"|]+")
 
@@ -81,19 +83,32 @@ def telling_terms(clusters: Sequence[TermCounts]) -> list[tuple[str, ...]]:
 
 def _best(counts: TermCounts, everywhere: Counter[str], mean: float, common: set[str]) -> tuple[str, ...]:
     least = max(min(2, counts.count), _LEAST_SHARE * counts.count)
-    size = max(sum(counts.total.values()), 1)
+    size = max(counts.total.total(), 1)
     weights = {
         term: number / size * float(np.log(1 + mean / everywhere[term])) * counts.texts[term] / counts.count
         for term, number in counts.total.items()
         if counts.texts[term] >= least and term not in common
     }
     chosen: list[str] = []
-    for term in sorted(weights, key=lambda term: (-weights[term], term)):
+    for term in _in_turns(sorted(weights, key=lambda term: (-weights[term], term)), counts):
         if len(chosen) == TERMS:
             break
         if not any(term in other or other in term for other in chosen):
             chosen.append(_phrase_for(term, weights, counts) or term)
     return tuple(dict.fromkeys(chosen))
+
+
+def _in_turns(ranked: Sequence[str], counts: TermCounts) -> list[str]:
+    """Where a cluster speaks Chinese and another language, terms of both in turns, those of the larger part first.
+
+    Chinese has fewer different words, each of which stands more often: it would else name such a cluster alone.
+    """
+    chinese = sum(number for term, number in counts.total.items() if HAN.search(term))
+    other = counts.total.total() - chinese
+    if min(chinese, other) < _BOTH_LANGUAGES * (chinese + other):
+        return list(ranked)
+    parts = [[term for term in ranked if bool(HAN.search(term)) is han] for han in (chinese >= other, chinese < other)]
+    return [term for pair in zip_longest(*parts) for term in pair if term is not None]
 
 
 def _phrase_for(term: str, weights: dict[str, float], counts: TermCounts) -> str | None:

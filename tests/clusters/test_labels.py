@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from indexer.clusters.labels import TermCounts, as_written, telling_terms, terms
+from indexer.words import HAN
 
 
 def test_terms_are_words_and_phrases_without_stop_words_numbers_and_possessives() -> None:
@@ -38,3 +39,21 @@ def test_a_phrase_takes_the_place_of_its_words() -> None:
     assert "six nations" not in best[0]  # a number word says nothing
     assert any("nations" in term for term in best[0])
     assert not any(term in ("court", "witness") for term in best[0])
+
+
+def test_a_cluster_of_two_languages_is_named_in_both() -> None:
+    english = [
+        f"Engineers replace the worn seal of pump {n} before the {word} bearing and its {word} housing are inspected."
+        for n, word in enumerate(["upper", "lower", "outer", "inner", "front", "rear"])
+    ]
+    chinese = [f"维修人员更换水泵{n}的密封，检查水泵轴承，水泵密封更换以后试运行。" for n in range(6)]
+    other = TermCounts.of([f"The court heard witness statement {n} about the contract" for n in range(6)])
+    mixed, _ = telling_terms([TermCounts.of([*english, *chinese]), other])
+    assert {bool(HAN.search(term)) for term in mixed[:3]} == {True, False}
+
+
+def test_a_few_foreign_words_do_not_name_a_cluster() -> None:
+    chinese = [f"球队在联赛中获胜，教练称赞球员，球员感谢教练。NBA 第{n}场" for n in range(6)]
+    other = TermCounts.of([f"法院听取证人陈述，法官宣布判决{n}" for n in range(6)])
+    best, _ = telling_terms([TermCounts.of(chinese), other])
+    assert sum(bool(HAN.search(term)) for term in best[:3]) >= 2
