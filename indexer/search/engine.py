@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from indexer.datatypes import Mode, SearchResult, StoredChunk
+from indexer.datatypes import Ids, Mode, SearchResult, StoredChunk
 from indexer.errors import DocumentNotFoundError
 from indexer.library import Library
 from indexer.search.advice import suggestions, unread_warning
@@ -75,6 +75,23 @@ def more_like(
     """
     started = time.perf_counter()
     options = options or SearchOptions()
+    with library.store.snapshot():  # what a writer removes meanwhile is there to the end of this search
+        document_id, ids = _examples(library, document_id, chunk_id)
+        document = library.store.document(document_id)
+        planned = plan(library, Query("", ""), replace(options, mode=Mode.LEXICAL))
+        more, less = (library.rows(np.array(of, dtype=np.int64)) for of in (options.more, options.less))
+        request = replace(
+            planned.request,
+            vectors=refined(best_vector(library.rows(ids))[None, :], more, less),
+            match=None,
+            forbidden=library.store.chunk_ids([document_id]),
+        )
+        hits = present(library, _deep_enough(library, request, options), options, {})
+    return SearchResult(document.title, Mode.DENSE, hits, time.perf_counter() - started, relevant=bool(hits))
+
+
+def _examples(library: Library, document_id: int | None, chunk_id: int | None) -> tuple[int, Ids]:
+    """The document that others are to be like, and the chunks that stand for it."""
     store = library.store
     if chunk_id is not None:
         ids = np.array([chunk_id], dtype=np.int64)
@@ -88,17 +105,7 @@ def more_like(
         raise DocumentNotFoundError(
             "There is no such document or passage with text: `longdoc list` shows what there is."
         )
-    document = store.document(document_id)
-    planned = plan(library, Query("", ""), replace(options, mode=Mode.LEXICAL))
-    more, less = (library.rows(np.array(of, dtype=np.int64)) for of in (options.more, options.less))
-    request = replace(
-        planned.request,
-        vectors=refined(best_vector(library.rows(ids))[None, :], more, less),
-        match=None,
-        forbidden=store.chunk_ids([document_id]),
-    )
-    hits = present(library, _deep_enough(library, request, options), options, {})
-    return SearchResult(document.title, Mode.DENSE, hits, time.perf_counter() - started, relevant=bool(hits))
+    return document_id, ids
 
 
 def neighbours(library: Library, chunk_id: int, *, before: int = 1, after: int = 1) -> tuple[StoredChunk, ...]:
@@ -106,14 +113,15 @@ def neighbours(library: Library, chunk_id: int, *, before: int = 1, after: int =
 
     Raises DocumentNotFoundError when there is no such chunk.
     """
-    found = library.store.chunks([chunk_id])
-    if not found:
-        raise DocumentNotFoundError(
-            f"There is no passage {chunk_id}; the document may have changed since it was found."
-        )
-    position = found[0].chunk.position
-    first = max(0, position - before)
-    return tuple(library.store.document_chunks(found[0].document_id, first, position + after + 1 - first))
+    with library.store.snapshot():  # else a writer could take the document away between the two reads
+        found = library.store.chunks([chunk_id])
+        if not found:
+            raise DocumentNotFoundError(
+                f"There is no passage {chunk_id}; the document may have changed since it was found."
+            )
+        position = found[0].chunk.position
+        first = max(0, position - before)
+        return tuple(library.store.document_chunks(found[0].document_id, first, position + after + 1 - first))
 
 
 def _surely_relevant(planned: Plan) -> bool:

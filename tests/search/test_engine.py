@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -306,6 +308,33 @@ def test_neighbours_are_in_reading_order(library: Library) -> None:
     assert "".join(stored.chunk.text for stored in around) == library.store.text(hit.document.id)
     with pytest.raises(DocumentNotFoundError):
         neighbours(library, 10**9)
+
+
+def test_what_a_writer_removes_meanwhile_is_there_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"/one.txt": "The pump is greased. " * 30, "/two.txt": "Grease for the pump. " * 30, "/three.txt": "Rain fell."}
+    with new_library(tmp_path) as writer:
+        ids = fill(writer, texts)
+        with Library.open(tmp_path, writer.settings, encoder=writer.encoder) as reader:
+            passage = int(reader.store.chunk_ids([ids["/one.txt"]])[0])
+            expected = [stored.id for stored in neighbours(reader, passage, before=9, after=9)]
+
+            def removing(name: str, path: str) -> None:
+                read = getattr(reader.store, name)
+
+                def removed(*asked: Any) -> Any:
+                    found = read(*asked)
+                    if writer.store.chunk_ids([ids[path]]).size:
+                        writer.store.remove_document(ids[path])
+                    return found
+
+                monkeypatch.setattr(reader.store, name, removed)
+
+            removing("chunk_owner", "/two.txt")
+            assert paths(more_like(reader, chunk_id=passage))[0] == "/two.txt"
+            removing("chunks", "/one.txt")
+            assert [stored.id for stored in neighbours(reader, passage, before=9, after=9)] == expected
+            with pytest.raises(DocumentNotFoundError):
+                neighbours(reader, passage)
 
 
 def test_unread_documents_are_mentioned(tmp_path_factory: pytest.TempPathFactory) -> None:
