@@ -37,7 +37,7 @@ def search_library(library: Library, query: str, options: SearchOptions | None =
         return SearchResult(query, options.mode, (), time.perf_counter() - started, warnings, relevant=False)
     with library.store.snapshot():  # a document removed meanwhile is there to the end of this search
         planned, ranking = rank(library, parsed, options)
-        hits = present(library, ranking, options, planned.weights)
+        hits = present(library, ranking, options, planned.weights, planned.request.vectors)
         relevant = bool(hits) and (
             _surely_relevant(planned) or is_relevant(library, planned.language, planned.mode, ranking)
         )

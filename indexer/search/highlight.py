@@ -90,16 +90,20 @@ def _best_sentence(text: str, found: list[tuple[Term, str]], weights: Mapping[st
     best, best_weight = None, 0.0
     for sentence in sentences(text):
         inside = {key for term, key in found if sentence.span.start <= term.span.start < sentence.span.end}
-        weight = sum(weights[key] for key in inside) * (1 if _says_something(sentence.span.of(text)) else _HEADING)
+        weight = sum(weights[key] for key in inside) * (1 if says_something(sentence.span.of(text)) else _HEADING)
         if weight > best_weight * 1.0001:
             best, best_weight = sentence.span, weight
-    if best is None:
-        return None
-    shown = best.of(text)
-    return Span(best.start + len(shown) - len(shown.lstrip()), best.end - len(shown) + len(shown.rstrip()))
+    return None if best is None else trimmed(text, best)
 
 
-def _says_something(sentence: str) -> bool:
+def trimmed(text: str, span: Span) -> Span:
+    """A span of a text without the space at its ends."""
+    shown = span.of(text)
+    start = span.start + len(shown) - len(shown.lstrip())
+    return Span(start, max(start, span.start + len(shown.rstrip())))
+
+
+def says_something(sentence: str) -> bool:
     """Whether a sentence is one, rather than a heading or a line of a list that only has the words."""
     shown = sentence.strip()
     return len(shown) >= _LONGEST_HEADING or shown.endswith(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indexer.datatypes import Chunk, Hit, StoredChunk, StoredDocument, Why
+from indexer.datatypes import Hit, Matrix, Span, StoredChunk, StoredDocument, Why
 from indexer.lexical import index_text
 from indexer.library import Library
+from indexer.search.closest import closest_sentences
 from indexer.search.highlight import mark
 from indexer.search.options import Grouping, SearchOptions
 from indexer.search.retrieve import Ranking
@@ -49,9 +50,16 @@ def _shown_together(ranking: Ranking, positions: list[int]) -> tuple[int, ...]:
 
 
 def present(
-    library: Library, ranking: Ranking, options: SearchOptions, weights: Mapping[str, float]
+    library: Library,
+    ranking: Ranking,
+    options: SearchOptions,
+    weights: Mapping[str, float],
+    vectors: Matrix | None = None,
 ) -> tuple[Hit, ...]:
-    """The first ``options.k`` hits of a ranking; ``weights`` are those of the query's terms."""
+    """The first ``options.k`` hits of a ranking; ``weights`` are those of the query's terms, ``vectors`` its meaning.
+
+    Where a hit has none of the terms, its sentence is chosen by the vectors if they are given.
+    """
     hits: list[Hit] = []
     contents: list[frozenset[str]] = []
     for hit in _hits(library, ranking, options, weights):
@@ -65,7 +73,22 @@ def present(
             break
         hits.append(replace(hit, rank=len(hits) + 1))
         contents.append(content)
-    return tuple(hits)
+    return tuple(hits) if vectors is None else _with_sentences(library, hits, vectors)
+
+
+def _with_sentences(library: Library, hits: list[Hit], vectors: Matrix) -> tuple[Hit, ...]:
+    found = closest_sentences(library, hits, vectors)
+    pages = _Pages(library)
+    return tuple(
+        hit if (sentence := found.get(hit.chunk_id)) is None else _with_sentence(hit, sentence, pages) for hit in hits
+    )
+
+
+def _with_sentence(hit: Hit, sentence: Span, pages: _Pages) -> Hit:
+    if hit.page is None:
+        return replace(hit, sentence=sentence)
+    page, label = pages.at(hit.document.id, hit.span.start + sentence.start)
+    return replace(hit, sentence=sentence, page=page, page_label=label)
 
 
 def _same(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -102,15 +125,13 @@ class _Pages:
         self._library = library
         self._known: dict[int, list[StoredPage]] = {}
 
-    def at(self, document_id: int, chunk: Chunk, place: int) -> tuple[int | None, str | None]:
+    def at(self, document_id: int, place: int) -> tuple[int | None, str | None]:
         """The number and the label of the page on which a place of the document's text lies."""
-        if chunk.first_page is None:
-            return None, None
         if document_id not in self._known:
             self._known[document_id] = self._library.store.pages(document_id)
         pages = self._known[document_id]
         found = bisect_right(pages, place, key=lambda page: page.span.start) - 1
-        return (pages[found].number, pages[found].label) if found >= 0 else (chunk.first_page, None)
+        return (pages[found].number, pages[found].label) if found >= 0 else (None, None)
 
 
 def _hit(
@@ -124,7 +145,7 @@ def _hit(
     document, chunk = documents[stored.document_id], stored.chunk
     marks = mark(chunk.text, weights)
     place = marks.sentence.start if marks.sentence else len(chunk.text) - len(chunk.text.lstrip())
-    page, label = pages.at(document.id, chunk, chunk.span.start + place)
+    page, label = (None, None) if chunk.first_page is None else pages.at(document.id, chunk.span.start + place)
     return Hit(
         rank=position + 1,
         score=float(ranking.scores[position]),
@@ -132,7 +153,7 @@ def _hit(
         chunk_id=stored.id,
         span=chunk.span,
         text=chunk.text,
-        page=page,
+        page=chunk.first_page if page is None else page,
         page_label=label,
         headings=chunk.headings,
         highlights=marks.highlights,

@@ -311,7 +311,11 @@ def test_neighbours_are_in_reading_order(library: Library) -> None:
 
 
 def test_what_a_writer_removes_meanwhile_is_there_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = {"/one.txt": "The pump is greased. " * 30, "/two.txt": "Grease for the pump. " * 30, "/three.txt": "Rain fell."}
+    texts = {
+        "/one.txt": "The pump is greased. " * 30,
+        "/two.txt": "Grease for the pump. " * 30,
+        "/three.txt": "Rain fell.",
+    }
     with new_library(tmp_path) as writer:
         ids = fill(writer, texts)
         with Library.open(tmp_path, writer.settings, encoder=writer.encoder) as reader:
