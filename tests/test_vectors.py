@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from indexer.errors import DamagedError
+from indexer.sealed import OtherFormatError, write_sealed
 from indexer.vectors import IndexStamp, VectorIndex
 
 DIMENSION = 64
@@ -53,7 +54,7 @@ def assert_like_brute_force(index, rows, allowed=None, k=10):
         assert np.allclose(scores[: len(ids)], rows.fetch(ids) @ query, atol=1e-5)
         assert (np.diff(scores[: len(ids)]) <= 0).all()
         hits, total = hits + len(set(ids) & set(wanted)), total + len(wanted)
-    # 64 signs say little of 64 independent numbers; 384 of an embedding say more (tests/benchmarks/index.py).
+    # Codes say little of 64 independent numbers, and more of an embedding's 384 (tests/benchmarks/index.py).
     assert hits >= (total if index.exact else 0.9 * total)
 
 
@@ -63,7 +64,7 @@ def test_like_brute_force_after_adds_removals_and_reloading(tmp_path, limit):
     assert index.exact == (limit > 3000)
     assert_like_brute_force(index, rows)
     gone = np.arange(5, 2900, 3)
-    for first in range(0, len(gone), 100):  # small steps are passed over, many make it compact
+    for first in range(0, len(gone), 100):  # in small steps
         assert index.remove(gone[first : first + 100]) == len(gone[first : first + 100])
     assert index.remove(gone) == 0
     for one in gone:
@@ -82,15 +83,35 @@ def test_like_brute_force_after_adds_removals_and_reloading(tmp_path, limit):
     assert_like_brute_force(again, rows)
 
 
-def test_narrowing_keeps_what_is_near_to_the_query_itself():
+def test_codes_keep_what_is_near_to_the_query_itself():
     index, rows = filled(1000)
     queries, hits = Rows(9).make(range(50)), 0
     for query in queries:
-        kept = index._narrowed(query, np.arange(3000), 150)
+        (kept,), _ = index._nearest(query[None, :], 150, None)
         assert len(set(kept)) == 150
-        hits += len(set(index._ids[kept]) & set(rows.best(query, 10)))
+        hits += len(set(kept) & set(rows.best(query, 10)))
     by_chance = 50 * 10 * 150 / 3000
     assert hits > 10 * by_chance
+
+
+@pytest.mark.parametrize("dimension", [1, 7, 66])
+def test_rows_of_any_length_have_codes(tmp_path, dimension):
+    rows = np.random.default_rng(2).normal(size=(300, dimension)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    index = VectorIndex(dimension, lambda ids: rows[ids], flat_limit=10)
+    for first in range(0, 300, 5):
+        index.add(np.arange(first, first + 5), rows[first : first + 5])
+    index.save(tmp_path / "index")
+    again = VectorIndex.load(tmp_path / "index", dimension, lambda ids: rows[ids])
+    for one in (index, again):
+        assert not one.exact
+        assert np.allclose(one.search(rows[7:8], 1).scores, 1, atol=1e-5)
+
+
+def test_an_index_of_another_layout_is_told_from_a_damaged_one(tmp_path):
+    write_sealed(tmp_path / "index", {"dimension": DIMENSION, "stamp": None}, {"mean": b"", "ids": b"", "faiss": b""})
+    with pytest.raises(OtherFormatError):
+        VectorIndex.load(tmp_path / "index", DIMENSION, Rows().fetch)
 
 
 def test_ids_that_come_in_any_order_are_found_filtered_and_removed():
@@ -146,7 +167,7 @@ def test_any_history_of_adds_and_removals_is_like_brute_force(data):
     assert (index.ids == sorted(rows.kept)).all()
     query = rows.random.normal(size=(1, DIMENSION)).astype(np.float32)
     query /= np.linalg.norm(query)
-    # Every row is among those compared exactly here, so sign codes too must agree.
+    # Every row is among those compared exactly here, so codes too must agree.
     found = index.search(query, 7).ids[0]
     assert list(found[found >= 0]) == list(rows.best(query[0], 7))
 

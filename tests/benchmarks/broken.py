@@ -36,7 +36,7 @@ BREAKS = {
         "store/changes.py",
         "INSERT INTO documents (sha256, bytes, added) VALUES (?, ?, ?)",
         "INSERT INTO documents (visible, sha256, bytes, added) VALUES (1, ?, ?, ?)",
-        "tests/test_killed.py -k 'named_moment and create'",
+        "tests/store/test_writing.py -k seen_whole",
     ),
     "backup in place": Break(
         "a backup appears complete or not at all (5, 10)",
@@ -171,7 +171,7 @@ BREAKS = {
         "upkeep/backup.py",
         "            store.renew_identity()\n",
         "",
-        "tests/upkeep/test_backup.py -k replaces_a_library",
+        "tests/upkeep/test_backup.py -k restored_and_added_to",
     ),
     "backup unchecked": Break(
         "a backup is checked before it replaces anything (10)",

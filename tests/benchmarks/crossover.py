@@ -1,4 +1,4 @@
-"""From how many chunks sign codes are faster than comparing every row, and how many of them to sift and to compare.
+"""From how many chunks codes are faster than comparing every row, and how many of the nearest of them to compare.
 
     python -m tests.benchmarks.crossover [--folder DIR] [--size 1000000] [--evaluated CACHE]
 
@@ -10,23 +10,20 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 
-from indexer import vectors
 from indexer.library import Library
 from indexer.rowfile import RowFile
 from indexer.vectors import VectorIndex
 from tests.benchmarks.index import DIMENSION, Material, percentiles, settings_of, truth
 
 COUNTS = (10_000, 20_000, 40_000, 80_000)
-SIFTED = (4000, 8000, 12_000, 16_000)
 RESCORED = (500, 1000, 1500, 2000)
 
 
 def compare(material: Material, count: int) -> dict[str, float]:
-    """Milliseconds a query of both ways over the same rows, and what sign codes find of what exact search finds."""
+    """Milliseconds a query of both ways over the same rows, and what codes find of what exact search finds."""
     rows, ids = np.vstack(list(material.batches(count))), np.arange(1, count + 1)
     asked = material.asked()
     with tempfile.TemporaryDirectory() as place:
@@ -59,14 +56,12 @@ def main() -> None:
     asked, wanted = material.asked(), truth(place, material, arguments.size)
     with Library.open(place, settings_of(place)) as library:
         index = library.vectors
-        for sifted in SIFTED:
-            for rescored in RESCORED:
-                with patch.object(vectors, "SIFTED", sifted):
-                    found = percentiles(
-                        lambda query, width=rescored: index.search(query, 10, rescored=width).ids, asked, wanted
-                    )
-                times = f"{found['p50_ms']:.1f} ms (p95 {found['p95_ms']:.1f})"
-                print(f"{sifted:,} sifted, {rescored:,} compared: {times}, recall {found['recall@10']:.4f}", flush=True)
+        for rescored in RESCORED:
+            found = percentiles(
+                lambda query, width=rescored: index.search(query, 10, rescored=width).ids, asked, wanted
+            )
+            times = f"{found['p50_ms']:.1f} ms (p95 {found['p95_ms']:.1f})"
+            print(f"{rescored:,} compared: {times}, recall {found['recall@10']:.4f}", flush=True)
 
 
 if __name__ == "__main__":

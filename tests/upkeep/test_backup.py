@@ -75,6 +75,23 @@ def test_a_backup_replaces_a_library_while_it_is_being_read(tmp_path):
     assert contents(tmp_path / "library", tmp_path) == {"/a": FOX}
 
 
+def test_a_library_restored_and_added_to_is_not_searched_by_an_index_of_before(tmp_path):
+    """The ids and the number of changes are the same again, the texts are not."""
+    owls = "Owls hunt at night and sleep by day in hollow trees. " * 40
+    with (
+        make_library(tmp_path) as library,
+        Library.open(library.directory, settings(tmp_path), encoder=FakeEncoder()) as reader,
+    ):
+        add_text(library.store, FOX, "/a")
+        backup(library, tmp_path / "file.backup")
+        add_text(library.store, PUMP, "/b")
+        before = reader.vectors.ids
+        restore(tmp_path / "file.backup", library.directory, replace=True)
+        add_text(library.store, owls, "/c")
+        assert set(reader.store.chunk_ids()) & set(before) - set(reader.store.chunk_ids([1]))
+        assert reader.search_vectors(FakeEncoder().encode_query([owls]), 1).scores[0, 0] > 0.8
+
+
 def test_a_damaged_backup_replaces_nothing(tmp_path):
     with make_library(tmp_path) as library:
         add_text(library.store, FOX, "/a")
