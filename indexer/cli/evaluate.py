@@ -60,41 +60,50 @@ def evaluate_command(
         raise click.UsageError("Give either a FOLDER or --from-library.")
     if folder is None and wanted["window"] is not None:
         raise click.UsageError("--window goes with a FOLDER: a library is measured as it was built.")
-    if folder is None:
-        runs = _own(context, wanted["mode"], wanted["queries"])
-        comparisons: list[Comparison] = []
-    else:
-        runs, comparisons = _judged(context, folder, wanted)
+    ours, others = _measured(context, folder, wanted)
     if wanted["save"]:
         from indexer.evaluate import save_evaluation
 
-        save_evaluation(runs[0], wanted["save"])
+        save_evaluation(ours, wanted["save"])
+    parts = [(ours, others)] if folder is not None else _parted(ours, others)
+    compared = [(one, _compared(one, against)) for one, against in parts]
     if as_json:
-        values = [_json(run, comparisons, per_query=per_query) for run in runs]
+        values = [_json(one, comparisons, per_query=per_query) for one, comparisons in compared]
         print_json(values[0] if folder is not None else {"evaluations": values})
     else:
-        for run in runs:
-            _print(run, comparisons, per_query=per_query)
+        for place, (one, comparisons) in enumerate(compared):
+            _print(one, comparisons, per_query=per_query, after=place > 0)
     return ExitCode.DONE
 
 
-def _judged(context: Context, folder: Path, wanted: dict[str, Any]) -> tuple[list[Evaluation], list[Comparison]]:
-    from indexer.evaluate import EvaluateOptions, compare_evaluations, evaluate_folder, load_evaluation
+def _measured(context: Context, folder: Path | None, wanted: dict[str, Any]) -> tuple[Evaluation, list[Evaluation]]:
+    """The run that is asked for, and those it is compared to."""
+    from indexer.evaluate import EvaluateOptions, evaluate_folder, evaluate_own, load_evaluation
 
     modes = [wanted["mode"], *(other for other in wanted["against"] if other in _MODES)]
     stored = [load_evaluation(Path(other)) for other in wanted["against"] if other not in _MODES]
     options = [EvaluateOptions(Mode(mode), wanted["queries"]) for mode in modes]
     settings = context.settings if wanted["window"] is None else replace(context.settings, window=wanted["window"])
-    ours, *others = evaluate_folder(folder, settings, options, progress=_progress(context))
-    return [ours], [(other, compare_evaluations(ours, other)) for other in (*others, *stored)]
+    if folder is None:
+        with open_library(context) as library:
+            ours, *others = evaluate_own(library, settings, options, progress=_progress(context))
+    else:
+        ours, *others = evaluate_folder(folder, settings, options, progress=_progress(context))
+    return ours, [*others, *stored]
 
 
-def _own(context: Context, mode: str, queries: int | None) -> list[Evaluation]:
-    from indexer.evaluate import EvaluateOptions, evaluate_own
+def _parted(ours: Evaluation, others: list[Evaluation]) -> list[tuple[Evaluation, list[Evaluation]]]:
+    """A run over one's own documents by what was asked, each with the same of those it is compared to."""
+    from indexer.evaluate import by_kind
 
-    with open_library(context) as library:
-        options = EvaluateOptions(Mode(mode), queries)
-        return list(evaluate_own(library, context.settings, options, progress=_progress(context)))
+    kinds = [by_kind(other) for other in others]
+    return [(one, [other[kind] for other in kinds if kind in other]) for kind, one in by_kind(ours).items()]
+
+
+def _compared(ours: Evaluation, others: list[Evaluation]) -> list[Comparison]:
+    from indexer.evaluate import compare_evaluations
+
+    return [(other, compare_evaluations(ours, other)) for other in others]
 
 
 def _progress(context: Context) -> Callable[[int, int], None]:
@@ -126,11 +135,17 @@ def _json(ours: Evaluation, comparisons: list[Comparison], *, per_query: bool) -
     return value
 
 
-def _print(ours: Evaluation, comparisons: list[Comparison], *, per_query: bool) -> None:
+def _print(ours: Evaluation, comparisons: list[Comparison], *, per_query: bool, after: bool) -> None:
+    from indexer.evaluate import KINDS
+
+    if after:
+        click.echo("")
     click.echo(
         f"{ours.name}: {ours.documents} documents of {ours.tokens:,} tokens, {len(ours.results)} queries, "
         f"{ours.mode.value}, {ours.seconds:.1f} s"
     )
+    if (told := KINDS.get(ours.name.rpartition(", ")[2])) is not None:
+        click.echo(told)
     runs = [ours, *(other for other, _ in comparisons)]
     header = ["figure", *(run.mode.value for run in runs)]
     rows = [

@@ -3,10 +3,12 @@
 from indexer.evaluate.collection import Collection, read_collection
 from indexer.evaluate.compare import compare_evaluations
 from indexer.evaluate.figures import Difference
+from indexer.evaluate.own import KINDS
 from indexer.evaluate.run import (
     EvaluateOptions,
     Evaluation,
     QueryResult,
+    by_kind,
     evaluate_folder,
     evaluate_library,
     evaluate_own,
@@ -14,11 +16,13 @@ from indexer.evaluate.run import (
 from indexer.evaluate.stored import evaluation_json, load_evaluation, save_evaluation
 
 __all__ = [
+    "KINDS",
     "Collection",
     "Difference",
     "EvaluateOptions",
     "Evaluation",
     "QueryResult",
+    "by_kind",
     "compare_evaluations",
     "evaluate_folder",
     "evaluate_library",

@@ -57,6 +57,13 @@ _FACTS = {
 }  # fmt: skip
 
 
+KINDS = {
+    HELD_OUT: "Sentences that were taken out, asked for as they stood; what stands around the gap is the answer.",
+    PLANTED: "Made-up facts that were put in, asked for in other words; the same names and facts stand elsewhere too.",
+}
+"""What is asked, and what it tells."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Edit:
     """A change to a document's text and the query that asks for it."""

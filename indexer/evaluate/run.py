@@ -15,7 +15,7 @@ from indexer.datatypes import Encoder, Mode, Span
 from indexer.evaluate.building import Progress, collection_id, collection_library, original_spans
 from indexer.evaluate.collection import Answer, Collection, read_collection
 from indexer.evaluate.figures import first_right, ndcg, recall
-from indexer.evaluate.own import HELD_OUT, PLANTED, own_collection
+from indexer.evaluate.own import KINDS, own_collection
 from indexer.library import Library
 from indexer.search import Grouping, SearchOptions, parse_query, rank
 from indexer.search.retrieve import Ranking
@@ -119,14 +119,18 @@ def evaluate_folder(
 
 
 def evaluate_own(
-    library: Library, settings: Settings, options: EvaluateOptions, *, progress: Progress | None = None
+    library: Library,
+    settings: Settings,
+    modes: Sequence[EvaluateOptions] = (EvaluateOptions(),),
+    *,
+    progress: Progress | None = None,
 ) -> tuple[Evaluation, ...]:
-    """Measure the search on a library's own documents: of sentences taken out and of facts put in, one after the other.
+    """Measure the search on a library's own documents, once for each of the options; ``by_kind`` parts a run.
 
     The changed documents lie in a directory that is removed afterwards; only what was changed is encoded. Raises
     EvaluationError when the library has too little text.
     """
-    collection = own_collection(library, options.queries or 100)
+    collection = own_collection(library, modes[0].queries or 100)
     recipe = library.store.recipe
     settings = replace(
         settings,
@@ -142,12 +146,16 @@ def evaluate_own(
             collection, settings, encoder=library.encoder, progress=progress, directory=Path(directory), known=library
         ) as changed,
     ):
-        whole = evaluate_library(changed, collection, replace(options, queries=None))
-    return tuple(
-        replace(whole, name=f"{collection.name}, {kind}", results=results)
-        for kind in (HELD_OUT, PLANTED)
-        if (results := tuple(result for result in whole.results if result.id.startswith(kind)))
-    )
+        return tuple(evaluate_library(changed, collection, replace(options, queries=None)) for options in modes)
+
+
+def by_kind(evaluation: Evaluation) -> dict[str, Evaluation]:
+    """A run over a library's own documents by what was asked: sentences taken out, and facts put in."""
+    return {
+        kind: replace(evaluation, name=f"{evaluation.name}, {kind}", results=results)
+        for kind in KINDS
+        if (results := tuple(result for result in evaluation.results if result.id.startswith(kind)))
+    }
 
 
 def evaluate_library(library: Library, collection: Collection, options: EvaluateOptions) -> Evaluation:

@@ -13,6 +13,7 @@ from indexer.datatypes import Mode, Span
 from indexer.errors import EvaluationError
 from indexer.evaluate import (
     EvaluateOptions,
+    by_kind,
     compare_evaluations,
     evaluate_folder,
     evaluate_own,
@@ -196,17 +197,54 @@ def test_a_library_is_measured_on_its_own_documents(tmp_path: Path, settings: Se
         fill(library, {"/en.txt": english, "/zh.txt": chinese, "/short.txt": "Too short."})
         before = library.store.text(1)
         encoded = len(library.encoder.encoded)  # type: ignore[attr-defined]  # the fake encoder counts
-        evaluations = evaluate_own(library, settings, EvaluateOptions(queries=10))
+        ours, lexical = evaluate_own(
+            library, settings, [EvaluateOptions(queries=10), EvaluateOptions(Mode.LEXICAL, queries=10)]
+        )
         assert library.store.text(1) == before
         assert len(library.encoder.encoded) - encoded < 30  # type: ignore[attr-defined]  # only what was changed
-    assert [evaluation.name.split(", ")[1] for evaluation in evaluations] == ["held-out", "planted"]
-    assert sum(len(evaluation.results) for evaluation in evaluations) == 10
-    assert evaluations[1].figures["recall@10"] == 1
+    parts = by_kind(ours)
+    assert [evaluation.name for evaluation in parts.values()] == ["own documents, held-out", "own documents, planted"]
+    assert sum(len(evaluation.results) for evaluation in parts.values()) == len(ours.results) == 10
+    assert parts["planted"].figures["recall@10"] == 1
+    assert len(compare_evaluations(parts["planted"], by_kind(lexical)["planted"])) == 4
     assert not list(settings.cache.glob("own-*"))
+
+
+def test_ones_own_documents_are_compared_to_other_modes_and_kept_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = FakeEncoder(256)
+    monkeypatch.setattr("indexer.encode.load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setenv("LONGDOC_CACHE", str(tmp_path / "cache"))
+    text = "".join(
+        f"Report {number} tells of harbour {number} and its cranes that were painted in colour {number}. "
+        f"In year {1900 + number} a storm took away the roof of shed {number}. Nobody was hurt in that night. "
+        for number in range(12)
+    )
+    with new_library(tmp_path / "own", encoder) as library:
+        fill(library, {"/en.txt": text, "/other.txt": text.replace("storm", "gale").replace("Report", "Letter")})
+    asked = ["--library", str(tmp_path / "own"), "evaluate", "--from-library", "--queries", "6"]
+    kept = str(tmp_path / "kept.json")
+    printed = CliRunner().invoke(longdoc, [*asked, "--json", "--against", "lexical", "--save", kept])
+    first, second = json.loads(printed.stdout)["evaluations"]
+    assert [one["name"].split(", ")[1] for one in (first, second)] == ["held-out", "planted"]
+    for one in (first, second):
+        assert one["comparisons"][0]["mode"] == "lexical"
+        assert one["comparisons"][0]["queries"] == one["queries"] == 3
+    plain = CliRunner().invoke(longdoc, [*asked, "--against", kept])
+    assert plain.stdout.count("bootstrap") == 2
+    assert plain.stdout.count("(may be chance)") == 8
+    assert "Made-up facts" in plain.stdout
+    changed = json.loads(Path(kept).read_text(encoding="utf-8"))
+    for row in changed["results"]:
+        row["query"] += " once more"
+    Path(kept).write_text(json.dumps(changed), encoding="utf-8")
+    with pytest.raises(EvaluationError, match="no query in common"):
+        CliRunner().invoke(longdoc, [*asked, "--against", kept], catch_exceptions=False)
 
 
 def test_a_library_without_sentences_is_no_test(tmp_path: Path, settings: Settings) -> None:
     with new_library(tmp_path / "own") as library:
         fill(library, {"/short.txt": "Too short."})
         with pytest.raises(EvaluationError, match="enough sentences"):
-            evaluate_own(library, settings, EvaluateOptions())
+            evaluate_own(library, settings)
