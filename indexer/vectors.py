@@ -26,7 +26,7 @@ FetchRows = Callable[[Ids], Matrix]
 FLAT_LIMIT = 40_000
 """Chunks up to which every row is compared exactly; above it, codes of 48 bytes choose what is compared."""
 
-RESCORED = 1500
+RESCORED = 2000
 """How many of the rows whose codes are nearest to a query are compared exactly."""
 
 _LAYOUT = 2
