@@ -7,27 +7,24 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 import numpy as np
 
 from indexer.centring import LanguageMeans
-from indexer.datatypes import Encoder, Ids, Matrix, Recipe, Vector
-from indexer.errors import DamagedError, RecipeMismatchError
+from indexer.datatypes import Encoder, Ids, Matrix, Vector
+from indexer.errors import DamagedError
 from indexer.files import sweep
 from indexer.lock import Holder, current_writer, network_disk, writer_lock
+from indexer.recipes import check_encoder, check_settings, recipe_for
 from indexer.rowfile import RowFile
 from indexer.sealed import OtherFormatError
 from indexer.settings import Settings
 from indexer.store import Store, is_library, is_outdated
 from indexer.vectors import FLAT_LIMIT, Candidates, IndexStamp, VectorIndex
-
-if TYPE_CHECKING:
-    from indexer.encode import EncoderSpec
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +53,7 @@ class Library:
         self._lock = threading.RLock()
         self._encoder_lock = threading.Lock()
         if encoder is not None:
-            _check_encoder(encoder, store.recipe)
+            check_encoder(encoder, store.recipe)
 
     @classmethod
     def open(
@@ -78,13 +75,14 @@ class Library:
         if write or create:
             _warn_of_network_disk(directory)
         if create and not is_library(directory):
-            return cls(directory, settings, _create(directory, settings, encoder), encoder)
+            store = Store.create(directory, recipe_for(settings, encoder))
+            return cls(directory, settings, store, encoder)
         if is_outdated(directory):
             with writer_lock(directory, _MIGRATION_SECONDS):
                 Store.open(directory).close()
         store = Store.open(directory, readonly=not write)
         if write and not any_recipe:
-            _check_settings(settings, store.recipe)
+            check_settings(settings, store.recipe)
         return cls(directory, settings, store, encoder)
 
     def close(self) -> None:
@@ -113,7 +111,7 @@ class Library:
                 from indexer.encode import load_encoder
 
                 encoder = load_encoder(recipe.encoder, settings=self.settings)
-                _check_encoder(encoder, recipe)
+                check_encoder(encoder, recipe)
                 self._encoder = encoder
             return self._encoder
 
@@ -314,53 +312,3 @@ def drop_indexes(directory: Path, keep: Iterable[Path] = ()) -> None:
     """Delete the files derived from a library, those to ``keep`` left out; they are made anew when they are needed."""
     for path in set(directory.glob("vectors-*")) - set(keep):
         path.unlink(missing_ok=True)
-
-
-def _create(directory: Path, settings: Settings, encoder: Encoder | None) -> Store:
-    described: Encoder | EncoderSpec
-    if encoder is None:
-        from indexer.encode import describe_encoder
-
-        described = describe_encoder(settings.encoder, settings)
-    else:
-        described = encoder
-    recipe = Recipe(
-        encoder=described.name,
-        fingerprint=described.fingerprint,
-        dimension=described.dimension,
-        query_prompt=described.query_prompt,
-        document_prompt=described.document_prompt,
-        encoder_pooling=described.pooling,
-        chunk_tokens=settings.chunk_tokens,
-        chunk_minimum=settings.chunk_minimum,
-        document_pooling=settings.document_pooling,
-        window=settings.window,
-    )
-    return Store.create(directory, recipe)
-
-
-def _check_encoder(encoder: Encoder, recipe: Recipe) -> None:
-    if encoder.fingerprint != recipe.fingerprint:
-        raise RecipeMismatchError(
-            f"The library was built with the encoder {recipe.encoder} ({recipe.fingerprint[:12]}), but {encoder.name} "
-            f"here is {encoder.fingerprint[:12]}. Their embeddings cannot be compared: run `longdoc reindex` to encode "
-            "the library with this one, or bring the other back."
-        )
-
-
-def chosen_for_recipe(settings: Settings) -> dict[str, Any]:
-    """The settings that go into a recipe and that a person made: those that differ from the defaults."""
-    defaults = {field.name: field.default for field in fields(Settings)}
-    names = ("encoder", "chunk_tokens", "chunk_minimum", "document_pooling", "window")
-    return {name: getattr(settings, name) for name in names if getattr(settings, name) != defaults[name]}
-
-
-def _check_settings(settings: Settings, recipe: Recipe) -> None:
-    """Refuse settings a person made (those that differ from the defaults) where the library was built otherwise."""
-    for name, asked in chosen_for_recipe(settings).items():
-        built = getattr(recipe, name)
-        if asked != built:
-            raise RecipeMismatchError(
-                f"The library was built with {name} {built}, and {asked} is asked for. Run `longdoc reindex` to build "
-                f"it anew with {asked}, or leave the setting out."
-            )

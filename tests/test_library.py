@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from indexer.centring import LanguageMeans
-from indexer.datatypes import Recipe
-from indexer.errors import LibraryLockedError, LibraryNotFoundError, RecipeMismatchError
+from indexer.errors import LibraryLockedError, LibraryNotFoundError
 from indexer.library import Library
-from indexer.settings import Settings
 from indexer.store import schema
 from tests.building import add_text, make_library, settings
 from tests.fakes import FakeEncoder
@@ -209,35 +207,9 @@ def test_the_second_writer_is_told_who_holds_the_lock(tmp_path):
         assert two.writer is None
 
 
-def test_another_encoder_or_other_chunking_is_refused(tmp_path):
-    make_library(tmp_path).close()
-
-    class Other(FakeEncoder):
-        fingerprint = "0b" * 32
-
-    with pytest.raises(RecipeMismatchError, match="longdoc reindex"):
-        Library.open(tmp_path / "library", settings(tmp_path), encoder=Other())
-    changed = Settings(library=tmp_path / "library", cache=tmp_path, chunk_tokens=128)
-    with pytest.raises(RecipeMismatchError, match=r"chunk_tokens 192.*128.*longdoc reindex"):
-        Library.open(tmp_path / "library", changed, write=True)
-    Library.open(tmp_path / "library", changed).close()
-
-
 def test_no_library_is_an_error_that_says_how_to_make_one(tmp_path):
     with pytest.raises(LibraryNotFoundError, match="longdoc add"):
         Library.open(tmp_path / "nothing", settings(tmp_path))
-
-
-def test_the_recipe_records_the_encoder_and_the_chunking(tmp_path):
-    with make_library(tmp_path) as library:
-        assert library.store.recipe == Recipe(
-            encoder="fake",
-            fingerprint=FakeEncoder.fingerprint,
-            dimension=64,
-            query_prompt="",
-            document_prompt="",
-            encoder_pooling="mean",
-        )
 
 
 def test_many_threads_read_one_library(tmp_path):

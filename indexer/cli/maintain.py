@@ -173,7 +173,7 @@ def _go_back(library: Library) -> Reindexed:
 
 def _reindex(context: Context, library: Library, changes: dict[str, Any], gate: Path | None) -> Reindexed:
     from indexer.encode import describe_encoder, load_encoder
-    from indexer.library import chosen_for_recipe
+    from indexer.recipes import chosen_for_recipe
     from indexer.upkeep import reindex
 
     asked = chosen_for_recipe(context.settings) | {name: value for name, value in changes.items() if value is not None}

@@ -145,10 +145,10 @@ BREAKS = {
     ),
     "recipe ignored": Break(
         "other settings are refused with the command that reindexes (9)",
-        "library.py",
+        "recipes.py",
         "        if asked != built:\n",
         "        if False:\n",
-        "tests/test_library.py -k refused",
+        "tests/test_recipes.py -k refused",
     ),
     "gate ignored": Break(
         "the gate keeps the old recipe (9)",
