@@ -16,8 +16,11 @@ from indexer.library import Library
 from indexer.search.highlight import says_something, trimmed
 from indexer.sentences import sentences
 
-BUDGET = 0.25
-"""Seconds that encoding sentences may add to a search (``tests/benchmarks/closest.py`` has the figures)."""
+BUDGET = 0.15
+"""Seconds that encoding sentences may add to a search: on two cores enough for two or three hits.
+
+``tests/benchmarks/closest.py`` measures what it costs and how often the chosen sentence has the answer.
+"""
 
 _MOST_CHARACTERS = 300
 """What a sentence says in so many characters decides."""
