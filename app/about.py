@@ -19,11 +19,10 @@ _WEAK = 0.4
 
 def head(document: StoredDocument) -> None:
     """The title and what the document is, with the way back to the results."""
-    query = address.get("q")
-    if query:
-        back = links.link("← " + say("document.back"), links.address("search", {"q": query}), css="ld-back")
+    query, search = address.get("q"), address.get("from")
+    back = links.link("← " + say("document.back"), links.back_to_search(search, query), css="ld-back")
     html(
-        (f'<p class="ld-where ld-up">{back}</p>' if query else "")
+        (f'<p class="ld-where ld-up">{back}</p>' if query or search else "")
         + f'<h1 class="ld-h1">{escaped(components.title(document))}</h1><p class="ld-where">{facts(document)}</p>'
     )
 

@@ -127,8 +127,14 @@ def place_link(hit: Hit, query: str) -> str:
 
 
 def address_of(hit: Hit, query: str) -> str:
-    """The address of a hit's place on the document page."""
-    return links.address("document", {"id": hit.document.id, "chunk": hit.chunk_id, "q": query})
+    """The address of a hit's place on the document page, which knows the way back to the search."""
+    there: links.Parameters = {
+        "id": hit.document.id,
+        "chunk": hit.chunk_id,
+        "q": query,
+        "from": links.this_search(),
+    }
+    return links.address("document", there)
 
 
 def shown_path(path: str) -> str:

@@ -7,11 +7,14 @@ component catches a plain click and hands the address to Streamlit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import streamlit as st
 
 from app.markup import escaped
+
+Parameters = Mapping[str, str | int | list[str] | None]
+"""What an address holds behind its question mark; a list is several values of one name."""
 
 _PAGES = {"": "search", "search": "search", "document": "document", "library": "library", "duplicates": "duplicates",
           "map": "map", "health": "health"}  # fmt: skip
@@ -29,13 +32,24 @@ export default function ({ setTriggerValue }) {
 """
 
 
-def address(page: str, parameters: Mapping[str, str | int | None]) -> str:
+def address(page: str, parameters: Parameters) -> str:
     """The address of a page with these parameters; those that are None or empty are left out."""
-    kept = {name: str(value) for name, value in parameters.items() if value not in (None, "")}
+    kept = {name: value for name, value in parameters.items() if value not in (None, "")}
     if "lang" in st.query_params:
         kept["lang"] = st.query_params["lang"]
     path = "./" if page == "search" else page
-    return f"{path}?{urlencode(kept, errors='replace')}" if kept else path
+    return f"{path}?{urlencode(kept, doseq=True, errors='replace')}" if kept else path
+
+
+def this_search() -> str:
+    """Everything the address of the search page holds, as one value; empty when that is its text alone."""
+    held = {name: st.query_params.get_all(name) for name in st.query_params if name != "lang"}
+    return urlencode(held, doseq=True, errors="replace") if held.keys() - {"q"} else ""
+
+
+def back_to_search(search: str, query: str) -> str:
+    """The address of the search that ``this_search`` told, or of one for the query alone."""
+    return address("search", parse_qs(search) or {"q": query})
 
 
 def link(text: str, to: str, *, css: str = "", title: str = "", style: str = "") -> str:
@@ -58,7 +72,7 @@ def go(to: str) -> None:
     """Leave for an address of this application; anything else leads to the start page."""
     parts = urlsplit(to)
     page = _PAGES.get(parts.path.strip("./"), "search")
-    st.switch_page(f"views/{page}.py", query_params=dict(parse_qsl(parts.query)))
+    st.switch_page(f"views/{page}.py", query_params=parse_qs(parts.query))
 
 
 def _nothing() -> None:

@@ -141,5 +141,4 @@ def strip(place: Place, places: list[tuple[float, float, int, str]]) -> None:
 
 def stay(place: Place) -> dict[str, str | int | None]:
     """What a link to another place in the same document keeps."""
-    return {"id": place.document.id, "q": address.get("q"), "in": address.get("in"), "view": address.get("view"),
-            "zoom": address.get("zoom")}  # fmt: skip
+    return {"id": place.document.id} | {name: address.get(name) for name in ("q", "from", "in", "view", "zoom")}

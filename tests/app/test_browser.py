@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect, sync_playwright
@@ -137,6 +137,20 @@ def test_search_in_english_and_chinese_and_open_the_place_by_keyboard(visit):
     page.get_by_role("link", name="Back to the results").click()
     page.wait_for_url(lambda url: "/document" not in url)
     expect(page.locator(".ld-title a").first).to_have_text("计量泵说明书")
+
+
+def test_the_way_back_from_a_document_leads_to_the_same_search(visit):
+    page = visit("/?q=delivery&mode=lexical&language=en&language=zh&order=title")
+    expect(page.locator(".ld-title a").first).to_be_visible()
+    titles = page.locator(".ld-title").all_inner_texts()
+    page.locator(".ld-title a").first.click()
+    page.wait_for_url(re.compile(r"/document\?.*from="))
+    settled(page)
+    page.get_by_role("link", name="Back to the results").click()
+    page.wait_for_url(lambda url: "/document" not in url)
+    settled(page)
+    assert {"mode=lexical", "language=en", "language=zh", "order=title"} <= set(urlsplit(page.url).query.split("&"))
+    assert page.locator(".ld-title").all_inner_texts() == titles
 
 
 RECTANGLES = """(selectors) => selectors.flatMap((selector) => [...document.querySelectorAll(selector)]).map((one) => {

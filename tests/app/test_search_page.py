@@ -1,4 +1,5 @@
 import re
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 from tests.app.conftest import html_of
@@ -47,6 +48,18 @@ def test_a_hit_leads_to_its_place_in_its_document(open_page, library):
     parts = urlsplit(href.replace("&amp;", "&"))
     assert parts.path == "document"
     assert set(parse_qs(parts.query)) == {"id", "chunk", "q"}
+
+
+def test_the_way_back_from_a_document_holds_the_whole_search(open_page, library):
+    search = {"q": "late delivery penalty", "mode": "lexical", "language": ["en", "zh"], "order": "title", "p": "1"}
+    there = html_of(open_page(**search)).split('class="ld-title"')[1].split('href="')[1].split('"')[0]
+    asked = {name: values[0] for name, values in parse_qs(urlsplit(unescape(there)).query).items()}
+    page = html_of(open_page("document", **asked))
+    (back,) = re.findall(r'class="ld-go ld-back" href="([^"]*)"', page)
+    kept = parse_qs(urlsplit(unescape(back)).query)
+    assert kept == {name: value if isinstance(value, list) else [value] for name, value in search.items()}
+    (tick, *_) = re.findall(r'class="ld-go ld-tick" href="([^"]*)"', page)
+    assert parse_qs(urlsplit(unescape(tick)).query)["from"] == [asked["from"]]
 
 
 def test_a_hostile_document_stays_text(open_page, library):
