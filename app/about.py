@@ -37,7 +37,9 @@ def facts(document: StoredDocument) -> str:
         (document.created or document.modified or "")[:10],
         say(f"status.{document.status}") if document.status != "indexed" else "",
     ]
-    return '<span class="ld-sep">·</span>'.join(escaped(part) for part in parts if part)
+    return '<span class="ld-sep">·</span>'.join(
+        f'<span class="ld-fact-of">{escaped(part)}</span>' for part in parts if part
+    )
 
 
 def search_box() -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from statistics import median
+from unicodedata import east_asian_width
 
 import plotly.graph_objects as graphs
 import streamlit as st
@@ -18,6 +21,8 @@ _HEIGHT = 600
 _NAMED = 30
 """Up to so many documents, each point carries its title."""
 _LISTED = 50
+_TITLE = 28
+"""How wide a title on the map is, in columns: a Chinese character takes two."""
 
 
 def show(clustering: Clustering) -> None:
@@ -59,7 +64,7 @@ def figure(
             mode="markers+text" if named else "markers",
             name=_shown(name, 40),
             customdata=[[point.document] for point in members],
-            text=[_shown(title, 30) for title in titles] if named else None,
+            text=[_shown(title, _TITLE) for title in titles] if named else None,
             textposition=[_side(point, points) for point in members] if named else None,
             textfont={"size": 12},
             hovertext=[_shown(title, 90) for title in titles],
@@ -83,10 +88,12 @@ def figure(
 
 
 def _side(point: MapPoint, points: Sequence[MapPoint]) -> str:
-    """On which side of a point its title stands: below where another point lies close above it."""
-    width, height = (abs(max(values) - min(values)) or 1.0 for values in ([p.x for p in points], [p.y for p in points]))
+    """On which side of a point its title stands: towards the middle, and below where a point lies close above it."""
+    left, width = min(p.x for p in points), abs(max(p.x for p in points) - min(p.x for p in points)) or 1.0
+    height = abs(max(p.y for p in points) - min(p.y for p in points)) or 1.0
     above = any(abs(p.x - point.x) < 0.2 * width and 0 < p.y - point.y < 0.08 * height for p in points)
-    return "bottom center" if above else "top center"
+    across = (point.x - left) / width
+    return f"{'bottom' if above else 'top'} {'right' if across < 0.4 else 'left' if across > 0.6 else 'center'}"
 
 
 def _label(drawn: graphs.Figure, members: Sequence[MapPoint], name: str) -> None:
@@ -110,8 +117,10 @@ def _range(values: Sequence[float], margin: float) -> list[float]:
 
 
 def _shown(text: str, limit: int) -> str:
+    """A text in one line of at most so many columns, escaped for Plotly."""
     line = " ".join(plain(text).split())
-    return escaped(line if len(line) <= limit else line[: limit - 1].rstrip() + "…")
+    ends = list(accumulate(2 if east_asian_width(character) in "WF" else 1 for character in line))
+    return escaped(line if not ends or ends[-1] <= limit else line[: bisect_right(ends, limit - 1)].rstrip() + "…")
 
 
 def _document(point: Mapping[str, object]) -> int:

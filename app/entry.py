@@ -11,8 +11,22 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 PAGES = ("", "document", "library", "duplicates", "map", "health")
-_TOLD = """<base href="/"><script>window.__streamlit = {
-  BACKEND_BASE_URL: window.location.origin + '/', MAIN_PAGE_BASE_URL: window.location.origin + '/' };</script>"""
+_ONE_STEP = """<script>{
+  const push = history.pushState.bind(history);
+  let last = { time: -Infinity, search: null };
+  history.pushState = (state, title, url) => {
+    const to = new URL(url ?? location.href, location.href);
+    const between = performance.now() - last.time < 5000 && last.search === to.search && location.search === to.search;
+    if (between && to.pathname !== location.pathname) { history.replaceState(state, title, url); return; }
+    last = to.pathname === location.pathname && to.search
+      ? { time: performance.now(), search: to.search } : { time: -Infinity, search: null };
+    push(state, title, url);
+  };
+}</script>"""
+"""Going to another page, Streamlit first puts the new page's query behind the old page's path, a step of its own in the
+browser's history: "back" would lead to the old page with a query that is not its own. The two become one step."""
+_TOLD = f"""{_ONE_STEP}<base href="/"><script>window.__streamlit = {{
+  BACKEND_BASE_URL: window.location.origin + '/', MAIN_PAGE_BASE_URL: window.location.origin + '/' }};</script>"""
 
 
 @cache

@@ -14,11 +14,18 @@ CHINESE = Path(__file__).with_name("engine_zh.toml")
 _PLACE = re.compile(r"(\{#?\})")
 _BORDERS = ("; ", ", ")
 """Where several things are said one after the other: reasons, and counts of documents."""
+_HERE = {
+    "Search by meaning too (mode hybrid).": "Search by meaning and words.",
+    "See with `longdoc list` whether the document is in the library and could be read.": (
+        "See on the Library page whether the document is there and could be read."
+    ),
+}
+"""Advice for the terminal, as it is said on a page."""
 
 
 def engine(sentence: str) -> str:
     """A sentence of the engine in this session's language; one without a translation is shown as it is."""
-    return in_chinese(sentence) if components.language() is Language.CHINESE else sentence
+    return in_chinese(sentence) if components.language() is Language.CHINESE else _HERE.get(sentence, sentence)
 
 
 @lru_cache(maxsize=2000)

@@ -11,6 +11,15 @@ from app.messages import engine
 from app.place import Place
 from indexer import PageError
 
+_SCROLL = """{
+  const mark = document.querySelector('.ld-rect, .ld-article .ld-best, .ld-at');
+  const frame = mark?.closest('.ld-desk, .ld-article');
+  if (frame) {
+    const above = mark.getBoundingClientRect().top - frame.getBoundingClientRect().top;
+    frame.scrollTop += above - frame.clientHeight / 3;
+  }
+}"""
+
 
 def show(place: Place) -> None:
     """The toolbar and the page."""
@@ -110,13 +119,15 @@ def _text(place: Place) -> None:
 
 
 def _scroll(place: Place) -> None:
-    """Bring the chunk (or the place named in the address) into view, once for each address."""
+    """Bring the chunk (or the place named in the address) into view, once for each address.
+
+    Only the text or the page moves in its frame: the title and the way back stay where they are.
+    """
     if place.chunk is None and address.number("at") is None:
         return
     stamp = f"{place.document.id}-{address.get('chunk')}-{address.get('at')}-{place.position}"
     st.html(
-        f"<script data-for='{escaped(stamp)}'>document.querySelector('.ld-rect, .ld-article .ld-best, .ld-at')"
-        "?.scrollIntoView({block: 'center'})</script>",
+        f"<script data-for='{escaped(stamp)}'>{_SCROLL}</script>",
         unsafe_allow_javascript=True,
     )
 

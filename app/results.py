@@ -19,6 +19,9 @@ from indexer import Hit, SearchResult
 _CSV_COLUMNS = ("rank", "score", "document", "title", "paths", "page", "start", "end", "headings", "text")
 _NEWEST = 5
 _PARAGRAPH = re.compile(r"\n\s*\n")
+_LEADERS = re.compile(r"(?:\. ?){6,}|…{3,}|·{6,}")
+"""The dots that lead from a heading to its page number in a table of contents."""
+_NOTHING = "Nothing relevant was found."
 
 
 def welcome() -> None:
@@ -58,7 +61,8 @@ def last_searches() -> None:
 def show(found: SearchResult, question: Question, order: str) -> None:
     """The warnings, the count, one page of hits and the way to the others."""
     for warning in found.warnings:
-        components.warning(engine(warning))
+        if found.hits or warning != _NOTHING:  # without hits the heading says the same
+            components.warning(engine(warning))
     if not found.hits:
         _nothing(found, question)
         return
@@ -138,9 +142,9 @@ def hit_card(hit: Hit, question: Question) -> None:
 
 
 def chunk_text(hit: Hit) -> str:
-    """A hit's chunk as HTML with its marks; paragraphs stand closer together than in the document."""
+    """A hit's chunk as HTML with its marks; paragraphs stand closer than in the document, lines of dots are short."""
     shown = _PARAGRAPH.sub('<span class="ld-gap"></span>', marked(hit.text, hit.highlights, hit.sentence))
-    return f'<p class="ld-text">{shown}</p>'
+    return f'<p class="ld-text">{_LEADERS.sub("… ", shown)}</p>'
 
 
 def _steering(hit: Hit) -> None:

@@ -46,11 +46,14 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
         placeholder="",
         alt=say("library.table", count=len(shown)),
         column_config={
-            say("column.title"): st.column_config.TextColumn(width="large"),
-            say("column.pages"): st.column_config.NumberColumn(width="small"),
-            say("column.coverage"): st.column_config.NumberColumn(format="%d %%", width="small"),
+            say("column.title"): st.column_config.TextColumn(width=340),
+            say("column.type"): st.column_config.TextColumn(width=90),
+            say("column.language"): st.column_config.TextColumn(width=80),
+            say("column.pages"): st.column_config.NumberColumn(width=60),
+            say("column.coverage"): st.column_config.NumberColumn(format="%d %%", width=70),
             say("column.date"): st.column_config.TextColumn(width=100),
             say("column.tags"): st.column_config.ListColumn(width="small"),
+            say("column.reason"): st.column_config.TextColumn(width=260),
         },
     )
     chosen = event.selection if hasattr(event, "selection") else {"rows": [], "cells": []}

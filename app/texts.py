@@ -369,6 +369,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "type.text/html": ("Web page", "网页"),
     "type.text/plain": ("Text", "文本"),
     "type.text/markdown": ("Markdown", "Markdown"),
+    "type.application/octet-stream": ("Unknown", "未知"),
     "type.application/epub+zip": ("E-book", "电子书"),
     "type.application/gzip": ("Archive", "压缩包"),
     "type.application/json": ("JSON", "JSON"),

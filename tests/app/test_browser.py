@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import quote_plus, urlsplit
+from urllib.parse import parse_qs, quote_plus, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect, sync_playwright
@@ -151,6 +151,20 @@ def test_the_way_back_from_a_document_leads_to_the_same_search(visit):
     settled(page)
     assert {"mode=lexical", "language=en", "language=zh", "order=title"} <= set(urlsplit(page.url).query.split("&"))
     assert page.locator(".ld-title").all_inner_texts() == titles
+
+
+def test_the_browsers_own_back_leads_from_a_document_to_the_same_search(visit):
+    search = "q=delivery+valve&mode=lexical&order=title&type=text%2Fmarkdown&type=text%2Fplain"
+    page = visit(f"/?{search}")
+    page.locator(".ld-title a").first.click()
+    page.wait_for_url(re.compile(r"/document\?"))
+    settled(page)
+    page.go_back()
+    page.wait_for_url(lambda url: "/document" not in url)
+    settled(page)
+    assert parse_qs(urlsplit(page.url).query) == parse_qs(search)
+    expect(page.get_by_role("radio", name="Words", exact=True)).to_be_checked()
+    expect(page.locator(".ld-title").first).to_be_visible()
 
 
 RECTANGLES = """(selectors) => selectors.flatMap((selector) => [...document.querySelectorAll(selector)]).map((one) => {

@@ -32,6 +32,14 @@ def test_a_text_is_shown_with_the_chunk_and_the_words_marked(open_page, library)
     assert 'class="ld-go ld-tick"' in page
 
 
+def test_the_way_back_leads_to_the_whole_search_and_nowhere_else(open_page, library):
+    search = "q=late&mode=lexical&type=text%2Fmarkdown&type=text%2Fplain&order=title&p=2"
+    page = html_of(open_page("document", **{"id": number_of(library, "supply.md"), "q": "late", "from": search}))
+    assert f'href="./?{search.replace("&", "&amp;")}"' in page
+    page = html_of(open_page("document", **{"id": number_of(library, "supply.md"), "from": "https://example.org/?q=x"}))
+    assert re.search(r'class="ld-go ld-back" href="\./\?', page)
+
+
 def test_the_outline_leads_to_its_headings(open_page, library):
     page = html_of(open_page("document", id=number_of(library, "supply.md")))
     outline = page.split("ld-outline")[1]

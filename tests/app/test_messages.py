@@ -96,6 +96,7 @@ def test_what_the_engine_says_to_people_has_a_translation(module):
         "its text layer is unreadable: the fonts do not say which characters they show (--ocr auto reads it)",
         "float32, 2 threads, batches of 2048 tokens, 685 tokens a second when measured on 2026-11-30; bfloat16 "
         "refused: it takes 2.3 times as long as float32 on this processor; int8 refused: it is slower than float32",
+        "its name has the latest date (2025); the longest",
         "Nothing relevant was found. What follows is the nearest there is.",
         "There is no file or folder /x. Its documents are kept; `longdoc remove` removes them.",
         *unread_warning({"needs_ocr": 1, "encrypted": 2, "unsupported": 1, "timed_out": 1, "failed": 3, "partial": 1}),

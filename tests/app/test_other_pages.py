@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from app import access, chart, jobs, pairs, reports, services, work
 from app.texts import TEXTS
-from indexer import AddOptions, Library, ReadOptions, Role, add, find_duplicates
+from indexer import AddOptions, Library, MapPoint, ReadOptions, Role, add, find_duplicates
 from indexer.cli import longdoc
 from indexer.library import writer_lock
 from indexer.parse.registry import known_formats
@@ -206,6 +206,13 @@ def test_nothing_is_started_while_a_job_is_at_work(open_page, library, monkeypat
 
 def test_titles_on_the_map_are_no_markup():
     assert chart._shown("<b>x</b><a href='y'>", 90) == "&lt;b&gt;x&lt;/b&gt;&lt;a href=&#x27;y&#x27;&gt;"
+
+
+def test_a_title_on_the_map_is_as_short_in_chinese_and_points_towards_the_middle():
+    assert chart._shown("annual report of the pump works", 20) == "annual report of th…"
+    assert chart._shown("潮井泵业有限公司年度质量报告", 20) == "潮井泵业有限公司年…"
+    points = [MapPoint(number, x, y, None) for number, (x, y) in enumerate([(0, 0), (5, 9), (10, 0), (10, -0.5)])]
+    assert [chart._side(point, points) for point in points] == ["top right", "top center", "top left", "bottom left"]
 
 
 @pytest.mark.parametrize("data", [[7], (7,), {"0": 7}, 7, "7"])

@@ -1,7 +1,10 @@
 import re
+from dataclasses import replace
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
+from app import results
+from indexer import search_library
 from tests.app.conftest import html_of
 
 
@@ -28,6 +31,21 @@ def test_a_search_shows_title_place_text_and_marks(open_page, library):
     assert "<mark>late</mark>" in page
     assert "Found by" in page
     assert "%" not in re.sub(r'style="[^"]*"', "", page.split("ld-title")[1].split("ld-text")[0])
+
+
+def test_the_dots_of_a_table_of_contents_are_cut_short(library):
+    hit = search_library(library, "late delivery penalty").hits[0]
+    text = "Delivery . . . . . . . . . . 8 Payment ........... 9 and so on..."
+    page = results.chunk_text(replace(hit, text=text, highlights=(), sentence=None))
+    assert page == '<p class="ld-text">Delivery … 8 Payment … 9 and so on...</p>'
+
+
+def test_nothing_found_is_said_once_and_what_else_to_try_names_the_pages(open_page, library):
+    page = html_of(open_page(q="zzqxv", mode="lexical"))
+    assert "Nothing was found for" in page
+    assert "Nothing relevant was found." not in page
+    assert "longdoc list" not in page
+    assert "See on the Library page" in page
 
 
 def test_a_hit_says_under_which_headings_it_stands(open_page, library):
