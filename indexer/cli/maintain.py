@@ -156,12 +156,7 @@ def reindex_command(
         _refresh_means(library)
     if as_json:
         print_json(_reindexed_json(done))
-    say(
-        f"Searched from now on: {done.recipe.encoder}, chunks of {done.recipe.chunk_tokens} tokens. {done.documents} "
-        f"documents were built, {done.encoded} of {done.chunks} chunks encoded. `longdoc reindex --back` returns to "
-        "what was before, `longdoc prune` drops it.",
-        quiet=context.quiet or as_json,
-    )
+    say(_reindexed_text(done, back=back), quiet=context.quiet or as_json)
     return ExitCode.DONE
 
 
@@ -217,6 +212,16 @@ def _watch_documents(context: Context) -> Callable[[int, int, str], None]:
         say(f"[{done + 1}/{total}] {title}", quiet=context.quiet)
 
     return watch
+
+
+def _reindexed_text(done: Reindexed, *, back: bool) -> str:
+    said = [f"Searched from now on: {done.recipe.encoder}, chunks of {done.recipe.chunk_tokens} tokens."]
+    if not back:
+        said.append(f"{done.documents} documents were built, {done.encoded} of {done.chunks} chunks encoded.")
+    if done.before is not None and done.after is not None:
+        said.append(f"The evaluation gives {done.after:.4f}; it gave {done.before:.4f} before.")
+    said.append("`longdoc reindex --back` returns to what was before, `longdoc prune` drops it.")
+    return " ".join(said)
 
 
 def _reindexed_json(done: Reindexed) -> dict[str, Any]:

@@ -100,18 +100,22 @@ class FullText(Part):
 def add_words(connection: sqlite3.Connection, recipe_id: int, document_id: int) -> None:
     """Put a document's chunks into a recipe's full-text table."""
     table = lexical_table(recipe_id)
-    connection.executemany(f"INSERT INTO {table}(rowid, text) VALUES (?, ?)", _cut(connection, recipe_id, document_id))
+    connection.executemany(
+        f"INSERT INTO {table}(rowid, text) VALUES (?, ?)", cut_words(connection, recipe_id, document_id)
+    )
 
 
 def remove_words(connection: sqlite3.Connection, recipe_id: int, document_id: int) -> None:
     """Take a document's chunks out of a recipe's full-text table."""
     table = lexical_table(recipe_id)
     connection.executemany(
-        f"INSERT INTO {table}({table}, rowid, text) VALUES ('delete', ?, ?)", _cut(connection, recipe_id, document_id)
+        f"INSERT INTO {table}({table}, rowid, text) VALUES ('delete', ?, ?)",
+        cut_words(connection, recipe_id, document_id),
     )
 
 
-def _cut(connection: sqlite3.Connection, recipe_id: int, document_id: int) -> Iterator[tuple[int, str]]:
+def cut_words(connection: sqlite3.Connection, recipe_id: int, document_id: int) -> Iterator[tuple[int, str]]:
+    """The ids of a document's chunks, and their texts as they go into the full-text table."""
     for row in connection.execute(
         "SELECT id, start, end FROM chunks WHERE document_id = ? AND recipe_id = ? ORDER BY position",
         [document_id, recipe_id],

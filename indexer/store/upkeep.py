@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +18,20 @@ from indexer.lexical import index_text
 from indexer.store.changes import bump_generation, count_languages
 from indexer.store.chunks import read_text
 from indexer.store.connection import translated
+from indexer.store.fulltext import cut_words
 from indexer.store.recipes import Recipes
 from indexer.store.records import RecipeState
-from indexer.store.schema import APPLICATION_ID, SCHEMA_VERSION, lexical_table
+from indexer.store.schema import APPLICATION_ID, SCHEMA_VERSION, lexical_table, vocabulary_table
 from indexer.store.values import to_ids
 from indexer.store.writing import Writing
 from indexer.windows import is_key_of
 
 NORM_TOLERANCE = 0.01
 """How far from 1 an embedding's length may be: float16 keeps three digits of each number."""
+
+
+COUNTED = 50_000
+"""Chunks up to which every word of the full-text table is counted; that takes about a minute then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +119,26 @@ class Upkeep(Recipes, Writing):
             random = np.random.default_rng(0)
             for chunk_id in random.choice(chunks, min(sample, len(chunks)), replace=False).tolist():
                 found.extend(self._unfindable(table, chunk_id))
+            if len(chunks) <= COUNTED and (wrong := self._words_counted_wrong(recipe_id)):
+                found.append(f"the full-text table has {wrong} words in other numbers than the texts")
         except DamagedError as error:
             found.append(f"the full-text table is damaged ({error.__cause__})")
         return found[:20]
+
+    def _words_counted_wrong(self, recipe_id: int) -> int:
+        """How many words stand in the full-text table more or less often than in the texts.
+
+        A letter that flipped there leaves a table that is sound to SQLite, and a word nobody finds.
+        """
+        wanted: Counter[str] = Counter()
+        with self._connections.reading() as connection:
+            for row in connection.execute(
+                "SELECT document_id FROM indexed WHERE recipe_id = ?", [recipe_id]
+            ).fetchall():
+                for _, text in cut_words(connection, recipe_id, row[0]):
+                    wanted.update(text.split())
+            kept = connection.execute(f"SELECT term, cnt FROM {vocabulary_table(recipe_id)}")
+            return len({(row[0], row[1]) for row in kept} ^ set(wanted.items()))
 
     def _unfindable(self, table: str, chunk_id: int) -> Iterator[str]:
         row = self._connections.row("SELECT document_id, start, end FROM chunks WHERE id = ?", [chunk_id])

@@ -16,7 +16,7 @@ from indexer.store import RecipeState
 from indexer.windows import Window, Windowing
 
 Watch = Callable[[int, int, str], None]
-"""Is told how many documents are done, how many there are to do, and the title of the next."""
+"""Is told how many documents are done, how many there are to do, and how the next one is called."""
 
 _WAVE = 512
 """Chunks that are encoded at a time: enough for batches of equal length, little enough to lose."""
@@ -59,7 +59,7 @@ def reindex(
         before, after = gate(store.recipe), gate(recipe)
         if after < before:
             raise GateRefusedError(
-                f"The evaluation gives {after:.3f} after {before:.3f}, so the library stays as it is. Run "
+                f"The evaluation gives {before:.4f} now and would give {after:.4f}, so the library stays as it is. Run "
                 "`longdoc reindex` without --gate to build it anew all the same."
             )
     recipe_id = store.prepare_recipe(recipe)
@@ -67,7 +67,7 @@ def reindex(
     chunks = encoded = 0
     for number, document_id in enumerate(pending.tolist()):
         if watch is not None:
-            watch(number, len(pending), store.document(document_id).title)
+            watch(number, len(pending), store.document(document_id).display_title)
         written, new = _rewrite(library, document_id, recipe_id, encoder)
         chunks, encoded = chunks + written, encoded + new
         fault_point("reindex.document")

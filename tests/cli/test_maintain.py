@@ -82,6 +82,11 @@ def test_a_gate_measures_before_and_after(longdoc: Longdoc, library: Path, tmp_p
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\tx\t1\n")
     done = longdoc("reindex", "--chunk-tokens", "40", "--gate", folder, "--json").json
     assert (done["before"], done["after"]) == (1.0, 1.0)
+    told = longdoc("reindex", "--chunk-tokens", "50", "--gate", folder).err.splitlines()
+    assert "The evaluation gives 1.0000; it gave 1.0000 before." in told[-1]
+    assert [line for line in told if line.startswith("[2/2] ")]
+    assert not [line for line in told if line.strip() in ("[1/2]", "[2/2]")]
+    assert "0 documents" not in longdoc("reindex", "--back").err
 
 
 def test_a_second_writer_is_told_of_the_first(longdoc: Longdoc, library: Path) -> None:

@@ -90,7 +90,7 @@ def test_stopped_it_goes_on_where_it_was(library):
 
 
 def test_a_gate_keeps_the_old_recipe_when_the_figure_falls(library):
-    with pytest.raises(GateRefusedError, match=r"0\.700 after 0\.800"):
+    with pytest.raises(GateRefusedError, match=r"0\.8000 now and would give 0\.7000"):
         reindex(library, NEW, OTHER, gate=lambda one: 0.7 if one == NEW else 0.8)
     assert library.store.recipe == recipe()
     done = reindex(library, NEW, OTHER, gate=lambda one: 0.8)

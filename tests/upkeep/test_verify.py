@@ -62,9 +62,20 @@ def test_damage_to_what_is_kept_names_the_document(library, statement):
     assert library.store.text(2) == PUMP
 
 
+def flip_a_word(library):
+    """Another letter in the full-text table, which is as sound to SQLite as before."""
+    for key, block in library.store._connections.rows("SELECT id, block FROM lexical_1_data WHERE id > 10"):
+        if b"zy" in block:
+            connection = library.store._connections.get()
+            connection.execute("UPDATE lexical_1_data SET block = ? WHERE id = ?", [block.replace(b"zy", b"zx"), key])
+            return
+    pytest.fail("no such word")
+
+
 @pytest.mark.parametrize(
     "break_it",
     [
+        flip_a_word,
         lambda library: alter(library, "DELETE FROM lexical_1_docsize WHERE id = 3"),
         lambda library: alter(library, "INSERT INTO lexical_1(rowid, text) VALUES (999, 'ghost')"),
         lambda library: alter(library, "INSERT INTO lexical_1(lexical_1) VALUES ('delete-all')"),
@@ -84,6 +95,13 @@ def test_what_is_derived_is_found_wrong_and_repaired(library, break_it):
         assert verify(library, repair=True).sound
     assert wrong(library) == []
     assert [one.chunk_id for one in library.store.lexical("fox", 99)] == before
+
+
+def test_words_of_what_was_removed_are_not_counted(library):
+    for _ in range(3):
+        again = add_text(library.store, "Owls hunt the fox at night. " * 40, "/owls")
+        library.store.remove_document(again)
+    assert wrong(library) == []
 
 
 def test_ids_that_differ_between_index_and_library_are_found(library):
