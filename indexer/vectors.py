@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.datatypes import Ids, Matrix
+from indexer.datatypes import Ids, Matrix, Vector
 from indexer.errors import DamagedError, LibraryError
 from indexer.faults import fault_point
 from indexer.sealed import OtherFormatError, read_sealed, write_sealed
@@ -28,6 +28,9 @@ FLAT_LIMIT = 40_000
 
 RESCORED = 2000
 """How many of the rows whose codes are nearest to a query are compared exactly."""
+
+_BLOCK = 256
+"""Rows fetched at a time: what is made of them fits the caches, and is too small to be a page fault every 4 KB anew."""
 
 _LAYOUT = 2
 """What the parts of a saved index are; one of another layout is made anew."""
@@ -112,7 +115,7 @@ class VectorIndex:
             exact = self.exact
             nearest, scores = self._nearest(queries, k if exact else max(rescored, 2 * k), allowed)
         if not exact:
-            scores = [self._fetch(ids) @ query for ids, query in zip(nearest, queries, strict=True)]
+            scores = [self._cosines(ids, query) for ids, query in zip(nearest, queries, strict=True)]
         _fill(found, nearest, scores)
         return found
 
@@ -161,6 +164,11 @@ class VectorIndex:
             [some[kept] for some, kept in zip(scores, there, strict=True)],
         )
 
+    def _cosines(self, ids: Ids, query: Vector) -> NDArray[np.float32]:
+        """The exact cosine of each row to a query, some rows at a time."""
+        blocks = [self._fetch(ids[first : first + _BLOCK]) @ query for first in range(0, len(ids), _BLOCK)]
+        return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.float32)
+
     def _asked(self, matrix: Matrix) -> Matrix:
         """Rows as FAISS takes them: for codes, of whole groups of numbers."""
         matrix = np.ascontiguousarray(matrix, dtype=np.float32)
@@ -197,7 +205,8 @@ def _code_index(sample: Matrix) -> Any:
     index.by_residual = False
     index.pq.train_type = faiss.ProductQuantizer.Train_hypercube  # begins with what is above and below the mean
     index.pq.cp.niter = 5  # more of them find no more
-    index.pq.cp.min_points_per_centroid = 1  # fewer rows than it wishes for are a test's; it would complain aloud
+    # Fewer rows than it wishes for are a test's; it would complain aloud.
+    index.cp.min_points_per_centroid = index.pq.cp.min_points_per_centroid = 1
     enough = np.resize(sample, (max(len(sample), 1 << _TOGETHER_BITS), sample.shape[1]))
     threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)  # of this thread alone: so many short passes cost more together than one by one
