@@ -1,12 +1,13 @@
 """How the vector index and the library behave as they grow, beside FAISS's own indexes in the same run.
 
-    python -m tests.benchmarks.index [--sizes 10000 100000 1000000] [--folder DIR] [--evaluated CACHE] [--plot FILE]
+    python -m tests.benchmarks.index [--sizes 10000 100000 1000000] [--folder DIR] [--texts SET ...] [--plot FILE]
 
 A real library of every size is built first (a document is 100 chunks of words, its full-text rows and embeddings as
 `add` writes them), then each method runs in a process of its own: build, save, open, a query at k=10 (p50, p95, p99),
 recall@10 against brute force, memory that the index adds, bytes on disk. Embeddings: distinct sentences of the sample
-documents under the default encoder (or the chunks and questions that `longdoc evaluate` kept in its CACHE), and
-as many more as the size asks for between one of them and one of its nearest, with noise.
+documents under the default encoder (or sentences and questions of the judged SETs, or with --evaluated the chunks and
+questions that `longdoc evaluate` kept in its cache), and as many more as the size asks for between one of them and one
+of its nearest, with noise.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,11 +59,14 @@ class Material:
     near: np.ndarray
 
     @classmethod
-    def load(cls, folder: Path, evaluated: Path | None) -> Material:
+    def load(cls, folder: Path, evaluated: Path | None, texts: Sequence[Path] = ()) -> Material:
         """The material kept in the benchmark's folder, gathered when there is none yet."""
         kept = folder / "material.npz"
         if not kept.exists():
-            rows, queries = of_samples() if evaluated is None else of_evaluated(evaluated)
+            if evaluated is not None:
+                rows, queries = of_evaluated(evaluated)
+            else:
+                rows, queries = of_texts(texts) if texts else of_samples()
             np.savez(kept, rows=rows, queries=queries, near=nearest_of(rows))
         with np.load(kept) as found:
             return cls(found["rows"], found["queries"], found["near"])
@@ -98,6 +102,26 @@ def of_samples() -> tuple[np.ndarray, np.ndarray]:
     distinct = [sentence for sentence in dict.fromkeys(found) if len(sentence) > 20][:3000]
     encoder = load_encoder("e5-small", settings=load_settings())
     return centred(encoder.encode_documents(distinct)), centred(encoder.encode_query(distinct[::10]))
+
+
+def of_texts(sets: Sequence[Path], most: int = 2500, most_asked: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Random sentences and questions of judged collections, each set centred by itself."""
+    from indexer.encode import load_encoder
+    from indexer.sentences import sentences
+
+    encoder, random = load_encoder("e5-small", settings=load_settings()), np.random.default_rng(0)
+    rows, queries = [], []
+    for folder in sets:
+        documents = [json.loads(line)["text"][:20_000] for line in (folder / "corpus.jsonl").open(encoding="utf-8")]
+        some = [documents[number] for number in random.permutation(len(documents))[:150]]
+        found = [one.span.of(text).strip() for text in some for one in sentences(text)]
+        found = [text for text in dict.fromkeys(found) if 20 < len(text) < 300]
+        found = [found[number] for number in random.permutation(len(found))[:most]]
+        asked = [json.loads(line)["text"] for line in (folder / "queries.jsonl").open(encoding="utf-8")]
+        asked = [asked[number] for number in random.permutation(len(asked))[:most_asked]]
+        rows.append(centred(encoder.encode_documents(found)))
+        queries.append(centred(encoder.encode_query(asked)))
+    return np.unique(np.vstack(rows).round(4), axis=0), np.vstack(queries)
 
 
 def of_evaluated(cache: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -475,12 +499,13 @@ def main() -> None:
     )
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--evaluated", type=Path, metavar="CACHE", help="embeddings that `evaluate` kept")
+    parser.add_argument("--texts", type=Path, nargs="+", default=[], metavar="SET", help="judged collections")
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--worker", nargs=3, metavar=("STEP", "METHOD", "SIZE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="longdoc-index-"))
     folder.mkdir(parents=True, exist_ok=True)
-    material = Material.load(folder, arguments.evaluated)
+    material = Material.load(folder, arguments.evaluated, arguments.texts)
     if arguments.worker:
         step, method, size = arguments.worker[0], arguments.worker[1], int(arguments.worker[2])
         print(json.dumps({"build": build, "ask": ask}[step](method, folder / str(size), material, size)))
