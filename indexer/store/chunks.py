@@ -96,8 +96,17 @@ class ChunkReader(Part):
         recipe_id = recipe_id or self.recipe_id
         if document_ids is None:
             return self.visible_chunks(recipe_id)
-        condition = "i.document_id IN (SELECT value FROM json_each(?))"
-        return self.chunks_of_indexed(recipe_id, condition, [json_ids(document_ids)])
+        # The first and the last by position are looked up: with half of a million chunks, the least and the greatest id
+        # of each document's took six times as long.
+        rows = self._connections.rows(
+            "SELECT a.id, b.id, i.chunk_count, i.document_id FROM indexed i "
+            "LEFT JOIN chunks a ON a.document_id = i.document_id AND a.recipe_id = i.recipe_id AND a.position = 0 "
+            "LEFT JOIN chunks b ON b.document_id = i.document_id AND b.recipe_id = i.recipe_id "
+            "AND b.position = i.chunk_count - 1 "
+            "WHERE i.recipe_id = ? AND i.document_id IN (SELECT value FROM json_each(?))",
+            [recipe_id, json_ids(document_ids)],
+        )
+        return self.spread_out(recipe_id, rows)
 
     def chunk_embeddings(self, chunk_ids: Sequence[int] | Ids) -> Matrix:
         """The embeddings of chunks, float32 from float16, a row for each id in the order asked for.

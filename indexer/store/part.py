@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -75,12 +75,19 @@ class Part:
             f"SELECT min(c.id), max(c.id), count(*), i.document_id {source} GROUP BY i.document_id",
             [recipe_id, *parameters],
         )
-        found = [np.arange(first, last + 1) for first, last, count, _ in rows if last - first + 1 == count]
+        return self.spread_out(recipe_id, rows)
+
+    def spread_out(self, recipe_id: int, rows: Iterable[Sequence[Any]]) -> Ids:
+        """The chunk ids of documents, ascending, from the first and last of each, their number, and the document."""
+        found = [np.empty(0, dtype=np.int64)]
         for first, last, count, document_id in rows:
-            if last - first + 1 != count:
+            if first is not None and last is not None and last - first + 1 == count:
+                found.append(np.arange(first, last + 1))
+            else:
                 sql = "SELECT id FROM chunks WHERE document_id = ? AND recipe_id = ?"
                 found.append(to_ids(self._connections.rows(sql, [document_id, recipe_id])))
-        return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+        ids = np.concatenate(found)
+        return ids if bool(np.all(ids[1:] > ids[:-1])) else np.sort(ids)
 
     @property
     def identity(self) -> str:

@@ -181,3 +181,12 @@ def test_the_chunks_of_documents_written_side_by_side_are_told_apart(store):
     made = one.finish(Document("text/plain", Status.INDEXED), None)
     assert [chunk.chunk for chunk in store.chunks(store.chunk_ids([made]))] == chunks
     assert set(store.chunk_owner(store.chunk_ids()).tolist()) == {made}
+
+
+def test_a_document_that_lost_its_last_chunk_lists_those_it_has(store):
+    made = add_text(store, FOX, "/a")
+    ids = store.chunk_ids([made])
+    assert len(ids) > 1
+    with store._connections.writing() as connection:
+        connection.execute("DELETE FROM chunks WHERE id = ?", [int(ids[-1])])
+    assert store.chunk_ids([made]).tolist() == ids[:-1].tolist()
