@@ -69,6 +69,7 @@ class VectorIndex:
         self._flat_limit = flat_limit
         self._lock = threading.RLock()
         self._faiss: Any = _exact_index(dimension)
+        self._highest = -1
 
     def __len__(self) -> int:
         return int(self._faiss.ntotal)
@@ -92,6 +93,7 @@ class VectorIndex:
             if self.exact and len(self) + len(ids) > self._flat_limit:
                 self._begin_codes(matrix)
             self._faiss.add_with_ids(self._asked(matrix), np.asarray(ids, dtype=np.int64))
+            self._highest = max(self._highest, int(np.max(ids)))
             self.unsaved += len(ids)
 
     def remove(self, ids: Ids) -> int:
@@ -123,7 +125,10 @@ class VectorIndex:
         """Those of the ids that are not in it, ascending."""
         ids = np.unique(np.asarray(ids, dtype=np.int64))
         with self._lock:
-            return ids[np.isin(ids, _held(self._faiss), assume_unique=True, invert=True)]
+            new = ids > self._highest  # nearly always all of them: a million ids are not looked through for those
+            if not new.all():
+                new[~new] = np.isin(ids[~new], _held(self._faiss), assume_unique=True, invert=True)
+        return ids[new]
 
     def save(self, path: Path) -> None:
         """Write the index to a file in one step: whoever reads it sees the old one or the new one, whole."""
@@ -149,6 +154,7 @@ class VectorIndex:
         if len(index) != told["rows"] or index._faiss.d != dimension + (0 if index.exact else -dimension % _TOGETHER):
             raise DamagedError(f"{path} does not hold what it says.")
         index.stamp = IndexStamp(**told["stamp"]) if told["stamp"] else None
+        index._highest = int(_held(index._faiss).max(initial=-1))
         return index
 
     def _nearest(self, queries: Matrix, width: int, allowed: Ids | None) -> tuple[list[Ids], list[NDArray[np.float32]]]:

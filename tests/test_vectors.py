@@ -80,6 +80,7 @@ def test_like_brute_force_after_adds_removals_and_reloading(tmp_path, limit):
     assert again.stamp == index.stamp
     assert len(again) == len(rows.kept) == len(index)
     assert (again.ids == sorted(rows.kept)).all()
+    assert again.missing(np.array([5, 6, 5000, 9999])).tolist() == [5, 9999]
     assert_like_brute_force(again, rows)
 
 
