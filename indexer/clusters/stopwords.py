@@ -6,12 +6,12 @@ _ENGLISH = """
 a able about above according across added adding after again against al all almost already also although always am
 among an and another any anyone anything april are aren't around as at august away back based be became because
 become becomes been before began behind being below best better between big billion both but by call called came
-can can't cannot case certain chapter clear close com come comes could couldn't course day days december did didn't
-different do does doesn't doing don't done down due during each early eg either else end enough et etc even ever
-every everyone everything expected fact far february few figure find first five following for form found four
-friday from full further gave general get gets getting give given go goes going gone good got great had hadn't half
-hard has hasn't have haven't having he he's held help her here hereby herein hereof hereto hereunder herself high
-him himself his hold hope how however html http https i i'm i've ie if important in include included includes
+can can't cannot case cent cents certain chapter clear close com come comes could couldn't course day days december
+did didn't different do does doesn't doing don't done down due during each early eg either else end enough et etc
+even ever every everyone everything expected fact far february few figure find first five following for form found
+four friday from full further gave general get gets getting give given go goes going gone good got great had hadn't
+half hard has hasn't have haven't having he he's held help her here hereby herein hereof hereto hereunder herself
+high him himself his hold hope how however html http https i i'm i've ie if important in include included includes
 including indeed instead into is isn't it it's its itself january july june just keep kept kind know known large
 last late later latest least left less let like likely little long look looking lot made main major make makes
 making man many march may me mean means might million monday month months more most mostly mr mrs ms much must my
@@ -22,10 +22,10 @@ saturday saw say saying says second section see seem seemed seems seen september
 should show shown side since six small so some someone something soon start started statement still such sunday
 table take taken takes taking tell ten than that that's the their them themselves then there there's therefore
 thereof thereto these they they're thing things think third this those though thought thousand three through
-thursday thus time times to today together told too took total towards trying tuesday turn two under until up upon
-us use used uses using various very view want wanted wants was wasn't way ways we we're we've wednesday week weeks
-well went were weren't what whatever when where whether which while who whole whom whose why will with within
-without won't work world would wouldn't www year year-old years years-old yes yet you you're your yours
+thursday thus time times to today together told too took total towards trying tuesday turn two under unless until
+up upon us use used uses using various very view want wanted wants was wasn't way ways we we're we've wednesday
+week weeks well went were weren't what whatever when where whether which while who whole whom whose why will with
+within without won't work world would wouldn't www year year-old years years-old yes yet you you're your yours
 """
 
 _GERMAN = """
