@@ -12,6 +12,7 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 from app import entry, services
+from app.assets import Assets
 from app.gate import Gate, sign_in, sign_out
 from indexer import LongdocError, load_settings
 
@@ -38,5 +39,5 @@ app = App(
         Route("/login", sign_in, methods=["GET", "POST"]),
         Route("/logout", sign_out, methods=["GET"]),
     ],
-    middleware=[Middleware(Gate, settings=load_settings())],
+    middleware=[Middleware(Gate, settings=load_settings()), Middleware(Assets)],
 )

@@ -119,6 +119,16 @@ def ask(page: Page, text: str) -> None:
     settled(page)
 
 
+def test_the_head_is_there_before_the_script_and_gives_way_to_the_real_one(visit):
+    page = visit("/")
+    for width in (1280, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(page.locator(".ld-first")).to_be_hidden()
+        expect(page.locator("img.stLogo").filter(visible=True).first).to_be_visible()
+    asked = page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
+    assert len(asked) == len(set(asked))  # what is named early is not fetched a second time
+
+
 def test_search_in_english_and_chinese_and_open_the_place_by_keyboard(visit):
     page = visit("/")
     ask(page, "late delivery penalty")
