@@ -24,12 +24,14 @@ def forms() -> None:
             if st.form_submit_button(say("add.folder"), disabled=busy, type="primary") and typed.strip():
                 _start_folder(typed)
         with right, st.form("add_files", border=False, clear_on_submit=True):
+            _choose_in_words()
             uploads = st.file_uploader(
                 say("add.files"),
                 type=list(readable_suffixes()),
                 accept_multiple_files=True,
                 max_upload_size=settings.ui_upload_mb,
             )
+            components.note(say("add.limit", size=settings.ui_upload_mb, kinds=say("add.kinds")))
             if st.form_submit_button(say("add.upload"), disabled=busy) and uploads:
                 paths = intake.keep_uploads(uploads, settings.library)
                 work.start("add", "--nice", "--wait", "--", *map(str, paths))
@@ -40,6 +42,11 @@ def forms() -> None:
             say("add.retry"), icon=":material/replay:", disabled=busy, help=say("add.retry_help")
         ):
             work.start("sync", "--retry", "--nice", "--wait")
+
+
+def _choose_in_words() -> None:
+    """Give the style sheet the words of the button that opens the file dialog: Streamlit has them in English alone."""
+    components.html(f"<style>:root {{ --ld-choose: '{say('add.choose')}'; }}</style>")
 
 
 def _allowed() -> str:

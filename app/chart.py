@@ -66,7 +66,7 @@ def figure(
             customdata=[[point.document] for point in members],
             text=[_shown(title, _TITLE) for title in titles] if named else None,
             textposition=[_side(point, points) for point in members] if named else None,
-            textfont={"size": 12},
+            textfont={"size": 12, "color": _ink()},
             hovertext=[_shown(title, 90) for title in titles],
             hovertemplate="%{hovertext}<extra></extra>",
             cliponaxis=False,
@@ -85,6 +85,11 @@ def figure(
         yaxis={"visible": False, "range": _range(along, 0.08)},
     )
     return drawn
+
+
+def _ink() -> str:
+    """The colour of titles, which Streamlit's own theme for charts makes too pale to read."""
+    return "#d8d6d0" if st.context.theme.type == "dark" else "#3b4044"
 
 
 def _side(point: MapPoint, points: Sequence[MapPoint]) -> str:

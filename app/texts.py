@@ -204,6 +204,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "add.folder": ("Add", "添加"),
     "add.files": ("Or files from your computer", "或从您的电脑上传文件"),
+    "add.choose": ("Choose files", "选择文件"),
+    "add.limit": ("Up to {size} MB each: {kinds} and more.", "每个文件不超过 {size} MB：{kinds} 等。"),
+    "add.kinds": (
+        "PDF, Word, Excel, PowerPoint, e-books, mails, web pages, text, archives",
+        "PDF、Word、Excel、PowerPoint、电子书、邮件、网页、文本、压缩包",
+    ),
     "add.upload": ("Upload and add", "上传并添加"),
     "add.sync": ("Look for changes", "检查变动"),
     "add.sync_help": (

@@ -254,3 +254,11 @@ def test_health_shows_the_last_probes(open_page, library, monkeypatch):
     page = html_of(open_page("health"))
     assert 'src="data:image/png;base64,YSBwaWN0dXJl"' in page
     assert "longdoc probe needle" not in page
+
+
+def test_what_may_be_uploaded_is_said_in_our_own_words(open_page, library):
+    test = open_page("library")
+    assert not test.exception
+    said = "\n".join(element.proto.body for element in test.get("html"))
+    assert "--ld-choose: 'Choose files'" in said
+    assert "Up to 200 MB each: PDF, Word" in said
