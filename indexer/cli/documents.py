@@ -93,9 +93,10 @@ def remove_command(context: Context, names: tuple[str, ...], wait: bool, as_json
         removed = remove(library, names, wait=-1 if wait else 0)
         returning = [one.path for one in removed if source_of(one.path, library.store.sources()) is not None]
     if returning:
+        which, them = ("1 of them lies", "it") if len(returning) == 1 else (f"{len(returning)} of them lie", "them")
         say(
-            f"{len(returning)} of them lie in an added folder: `longdoc sync` brings them back, unless a "
-            ".longdocignore file there names them.",
+            f"{which} in an added folder: `longdoc sync` brings {them} back, unless a .longdocignore file there names "
+            f"{them}.",
             quiet=context.quiet,
         )
     if as_json:

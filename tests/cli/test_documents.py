@@ -70,9 +70,13 @@ def test_show_takes_a_path_and_lists_say_why_from_where_one_stands(
 
 def test_remove_by_id_and_by_path(longdoc: Longdoc, folder: Path) -> None:
     outcome = longdoc("remove", folder / "a.md", "--json")
+    assert "1 of them lies in an added folder: `longdoc sync` brings it back" in outcome.err
     assert outcome.json["removed"] == 1
     assert outcome.json["documents"][0]["status"] == "removed"
     assert longdoc("remove", "999").code == 1
+    several = longdoc("remove", folder / "b.txt", folder / "bad.pdf")
+    assert "2 of them lie in an added folder: `longdoc sync` brings them back" in several.err
+    longdoc("sync")
     assert longdoc("remove", folder).code == 0
     assert longdoc("list", "--json").json["documents"] == []
     assert (folder / "b.txt").exists()
