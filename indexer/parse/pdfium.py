@@ -215,9 +215,17 @@ def _borders(lines: list[Line]) -> list[bool]:
     ]
     pitch = median(pitches) if pitches else 0.0
     right = sorted(line.right for line in lines)[int(len(lines) * 0.9)]
-    last = lines[-1]
-    closed = bool(_CLOSED.search(last.text)) or last.vertical or last.right < right - 2.5 * last.size
-    return [*(_ends(a, b, pitch, right) for a, b in zip(lines, lines[1:], strict=False)), closed]
+    ends = [_ends(a, b, pitch, right) for a, b in zip(lines, lines[1:], strict=False)]
+    going_on = sorted(line.right for line, end in zip(lines, ends, strict=False) if not end)
+    return [*ends, _ends_page(lines[-1], going_on[len(going_on) // 10] if going_on else right)]
+
+
+def _ends_page(last: Line, margin: float) -> bool:
+    """Whether a paragraph ends with a page; ``margin`` is what all but the shortest of the lines that go on reach.
+
+    Where text is not justified these are shorter than the longest, and a last line like them may go on, too.
+    """
+    return bool(_CLOSED.search(last.text)) or last.vertical or last.right < margin - 2.5 * last.size
 
 
 def _ends(line: Line, following: Line, pitch: float, right: float) -> bool:

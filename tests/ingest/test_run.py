@@ -13,6 +13,7 @@ from indexer.errors import LibraryError, LongdocError
 from indexer.ingest import AddOptions, Listener, Progress, add, sync
 from indexer.library import Library
 from indexer.parse import ReadOptions, read
+from tests.benchmarks import again
 from tests.fakes import FakeEncoder
 from tests.ingest.conftest import OPTIONS, prose
 
@@ -140,6 +141,12 @@ def test_a_paragraph_changed_in_a_long_document_encodes_little(run: Run, folder:
     changed = run()
     assert changed.updated == 1
     assert 0 < changed.encoded_tokens < 0.05 * whole.encoded_tokens
+
+
+def test_a_paragraph_changed_in_a_pdf_encodes_little() -> None:
+    (row,) = again.change(60, [("as long", lambda paragraph: " ".join(reversed(paragraph.split())))])
+    assert row["tokens"] > 30_000
+    assert 0 < row["share"] < 0.02
 
 
 def test_repeated_text_is_encoded_once(run: Run, folder: Path, encoder: FakeEncoder) -> None:

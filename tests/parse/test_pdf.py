@@ -69,6 +69,21 @@ def test_running_headers_and_footers_are_left_out(tmp_path: Path) -> None:
     assert raw.start > 0
 
 
+def test_a_ragged_line_at_the_end_of_a_page_goes_on_on_the_next(tmp_path: Path) -> None:
+    ragged = [WORDS, WORDS[:81], WORDS, WORDS[:84].strip(), WORDS, WORDS[:81]]
+
+    def first_page(*texts: str) -> str:
+        def draw(canvas: Canvas) -> None:
+            lines(canvas, 700, *texts)
+            canvas.showPage()
+            lines(canvas, 700, "of goods.")
+
+        return read_pdf(made(tmp_path, draw))[0][0].text
+
+    assert first_page(*ragged) == " ".join(ragged) + " "
+    assert first_page(*ragged, "A title").endswith("A title\n\n")
+
+
 def test_pages_that_are_all_alike_keep_their_text(tmp_path: Path) -> None:
     def same(canvas: Canvas) -> None:
         for _ in range(4):
