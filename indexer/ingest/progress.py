@@ -57,10 +57,13 @@ class Meter:
             self._documents_total += 1
         self._bytes_total = self._left.total()
         self._path = ""
+        self._first: tuple[float, int] | None = None
         self._recent: deque[tuple[float, int, int]] = deque([(self._started, 0, 0)])
 
     def encoded(self, tokens: int) -> None:
         """Count tokens that went through the encoder."""
+        if self._first is None:
+            self._first = (self._clock(), tokens)
         self._tokens += tokens
         self.ready(tokens)
 
@@ -102,6 +105,18 @@ class Meter:
     @property
     def seconds(self) -> float:
         return self._clock() - self._started
+
+    def cost(self) -> tuple[float, float]:
+        """What the run took so far: seconds that any run takes (loading the encoder), and seconds for each token.
+
+        They cannot be told apart, and all counts as each token's, while the first batch is the most of what there was.
+        """
+        seconds = self.seconds
+        then, first = self._first or (self._clock(), 0)
+        if self._tokens < 2 * first or not first:
+            return 0.0, seconds / max(self._tokens, 1)
+        each = (self._clock() - then) / (self._tokens - first)
+        return max(0.0, then - self._started - each * first), each
 
     def progress(self) -> Progress:
         """This moment."""

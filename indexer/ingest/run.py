@@ -105,7 +105,7 @@ class Run:
         self._began = datetime.now(UTC).isoformat(timespec="seconds")
         self._reports: list[FileReport] = []
         self._updated: set[str] = set()
-        self._encoded_tokens = 0
+        self._encoded_tokens, self._cost = 0, (0.0, 0.0)
         self.warnings: list[str] = []
 
     def over(self, roots: Sequence[str], hold: Collection[str] = ()) -> RunReport:
@@ -146,7 +146,7 @@ class Run:
         try:
             pipeline.run(plan.tasks, self._read_plan(encoder), self._listener.stopping)
         finally:
-            self._encoded_tokens = pipeline.encoded_tokens
+            self._encoded_tokens, self._cost = pipeline.encoded_tokens, meter.cost()
 
     def _read_plan(self, encoder: Encoder) -> ReadPlan:
         store, recipe = self._library.store, self._library.store.recipe
@@ -204,13 +204,13 @@ class Run:
 
     def _estimate(self) -> Estimate:
         """What all the files would cost, by this run's pace, or by the last one's when nothing had to be encoded."""
-        store = self._library.store
-        seconds, tokens = time.monotonic() - self._started, self._encoded_tokens
-        if not tokens:
+        store, (once, each) = self._library.store, self._cost
+        if not self._encoded_tokens:
             last = next((run for run in reversed(store.runs()) if run.encoded_tokens), None)
-            seconds, tokens = (last.seconds, last.encoded_tokens) if last is not None else (0.0, 1)
+            once, each = (0.0, last.seconds / last.encoded_tokens) if last is not None else (0.0, 0.0)
         kept = sum(document.tokens for document in store.documents())
-        return extrapolate(self._everything, self._reports, seconds / tokens, store.counts().bytes / max(kept, 1))
+        told = extrapolate(self._everything, self._reports, each, store.counts().bytes / max(kept, 1))
+        return replace(told, seconds=once + told.seconds)
 
     def _counts_as(self, report: FileReport) -> str:
         if report.status in (Status.UNCHANGED, Status.REMOVED):

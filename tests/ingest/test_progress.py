@@ -71,3 +71,17 @@ def test_the_bar_never_goes_back() -> None:
     before = meter.progress().bytes_done
     meter.dealt_with(task, 300, 500)
     assert meter.progress().bytes_done >= before
+
+
+def test_what_a_run_takes_once_is_told_from_what_each_token_takes() -> None:
+    clock = Clock()
+    meter = Meter([FoundFile("a.txt", 10_000, 0)], clock)
+    clock.now = 10.0
+    assert meter.cost() == (0.0, 10.0)
+    meter.encoded(100)
+    clock.now = 12.0
+    meter.encoded(50)
+    assert meter.cost() == (0.0, 12.0 / 150)
+    clock.now = 14.0
+    meter.encoded(150)
+    assert meter.cost() == (8.0, 0.02)
