@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -35,10 +36,18 @@ def real_folder(folder: Path, documents: int) -> Path:
     with (evaluation / "covidqa" / "corpus.jsonl").open(encoding="utf-8") as corpus:
         for number, line in zip(range(documents), corpus, strict=False):
             (folder / f"{number:03}.txt").write_text(json.loads(line)["text"], encoding="utf-8")
-    pdfs = [path for path in sorted((evaluation / "files").rglob("*.pdf")) if 50_000 < path.stat().st_size < 500_000]
-    for path in pdfs[: documents // 4]:
+    pdfs = (path for path in sorted((evaluation / "files").rglob("*.pdf")) if 50_000 < path.stat().st_size < 500_000)
+    for path in itertools.islice(filter(_has_text, pdfs), documents // 4):
         shutil.copy(path, folder / path.name)
     return folder
+
+
+def _has_text(path: Path) -> bool:
+    """Whether a PDF has a page of text; a scan would measure the OCR, which takes seconds of both processors a page."""
+    from indexer.parse import ReadOptions, read
+
+    with read(path, ReadOptions(ocr="never", sandbox=False)) as reading:
+        return sum(len(page.text) for page in reading) > 1_000
 
 
 def sentences_of_samples() -> list[str]:
