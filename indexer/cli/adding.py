@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +18,8 @@ from indexer.cli.output import ExitCode
 from indexer.cli.running import Bar, Lines, Records, exit_code, run_json, stoppable, tell
 from indexer.datatypes import RunReport, Status
 from indexer.errors import SettingsError
+from indexer.machine import read_cores
+from indexer.settings import parse_size
 
 if TYPE_CHECKING:
     from indexer.cli import Context
@@ -84,7 +87,7 @@ def add_command(context: Context, /, paths: tuple[str, ...], as_json: bool, **ch
         chosen,
         lambda library, options, listener: add(library, paths, options, listener),
         as_json=as_json,
-        again="longdoc add " + " ".join(paths),
+        again=f"longdoc add {shlex.join(paths)}",
         create=True,
     )
 
@@ -148,6 +151,7 @@ def _run(
     from indexer.ingest import Listener
 
     context = replace(context, settings=chosen_settings(context.settings, chosen))
+    allowed = None if context.settings.memory == "auto" else parse_size(context.settings.memory, "memory")
     if chosen["nice"]:
         os.nice(10)
     options = add_options(context.settings, chosen)
@@ -162,10 +166,21 @@ def _run(
             overlaps = {} if report.stopped else _overlaps(library, report)
         finally:
             shows.close()
+    report = replace(report, warnings=(*report.warnings, *_above(allowed, report)))
     if isinstance(shows, Records):
         shows.done(report)
     tell(report, overlaps, as_json=as_json, quiet=context.quiet or context.log_json, again=again)
     return exit_code(report)
+
+
+def _above(allowed: int | None, report: RunReport) -> list[str]:
+    """Say when less memory was allowed than the encoder needs even with the smallest batches."""
+    if allowed is None or report.peak_rss_mb * 1e6 <= allowed:
+        return []
+    return [
+        f"The process took {report.peak_rss_mb:,.0f} MB, more than the {allowed / 1e6:,.0f} MB of --memory: "
+        "with the smallest batches it does not work in less."
+    ]
 
 
 def _overlaps(library: Library, report: RunReport) -> dict[str, Overlap]:
@@ -198,8 +213,7 @@ def chosen_settings(settings: Settings, chosen: dict[str, Any]) -> Settings:
     if chosen.get("trust_remote_code"):
         settings = replace(settings, trust_remote_code="yes")
     if chosen["nice"] and not settings.threads:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-        settings = replace(settings, threads=max(1, cores - 1))
+        settings = replace(settings, threads=max(1, read_cores().usable - 1))
     return settings
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from indexer.cli.adding import chosen_settings
 from indexer.cli.running import Lines
 from indexer.datatypes import FileReport, Status
 from indexer.ingest.events import Stages
+from indexer.machine import Cores
 from indexer.settings import load_settings
 from tests.cli.conftest import Longdoc
 from tests.ingest.conftest import prose
@@ -252,12 +254,24 @@ def test_options_overrule_the_settings() -> None:
 def test_nice_keeps_a_core_free_and_goes_behind_others(
     longdoc: Longdoc, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.cli.adding.os.sched_getaffinity", lambda _: {0, 1, 2, 3})
-    assert chosen_settings(load_settings(), {"nice": True}).threads == 3
-    assert chosen_settings(load_settings(), {"nice": True, "threads": 1}).threads == 1
-    monkeypatch.setattr("indexer.cli.adding.os.sched_getaffinity", lambda _: {0})
-    assert chosen_settings(load_settings(), {"nice": True}).threads == 1
+    for cores, threads in (
+        (Cores(physical=4, logical=4, allowed=4, quota=None), 3),
+        (Cores(physical=4, logical=8, allowed=8, quota=None), 3),  # two of its hardware threads make one core
+        (Cores(physical=8, logical=8, allowed=8, quota=2.0), 1),
+        (Cores(physical=4, logical=4, allowed=1, quota=None), 1),
+    ):
+        monkeypatch.setattr("indexer.cli.adding.read_cores", lambda cores=cores: cores)
+        assert chosen_settings(load_settings(), {"nice": True}).threads == threads
+    assert chosen_settings(load_settings(), {"nice": True, "threads": 2}).threads == 2
     lowered: list[int] = []
     monkeypatch.setattr("indexer.cli.adding.os.nice", lowered.append)
     assert longdoc("add", folder, "--nice").code == 0
     assert lowered == [10]
+
+
+def test_memory_that_is_too_little_is_told_and_no_size_is_refused(longdoc: Longdoc, folder: Path) -> None:
+    told = longdoc("add", folder, "--memory", "1MB")
+    assert told.code == 0
+    assert re.search(r"took \d+ MB, more than the 1 MB of --memory", told.err)
+    assert "--memory" not in longdoc("add", folder, "--memory", "900GB").err
+    assert longdoc("add", folder, "--memory", "much").code == 1
