@@ -241,7 +241,7 @@ def _is_well(file: FileReport) -> bool:
 
 def _totals(report: RunReport) -> str:
     counts = Counter(file.status for file in report.files)
-    words = totals(counts) or "nothing to do"
+    words = totals(counts) or ("none finished yet" if report.stopped else "nothing to do")
     pace = ""
     if report.encoded_tokens:
         pace = f"; {report.encoded_tokens:,} tokens encoded, {report.tokens_per_second:,.0f} a second"

@@ -6,13 +6,14 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from indexer.cli.adding import chosen_settings
-from indexer.cli.running import Lines
-from indexer.datatypes import FileReport, Status
+from indexer.cli.running import Lines, tell
+from indexer.datatypes import FileReport, RunReport, Status
 from indexer.ingest.events import Stages
 from indexer.machine import Cores
 from indexer.settings import load_settings
@@ -275,3 +276,14 @@ def test_memory_that_is_too_little_is_told_and_no_size_is_refused(longdoc: Longd
     assert re.search(r"took \d+ MB, more than the 1 MB of --memory", told.err)
     assert "--memory" not in longdoc("add", folder, "--memory", "900GB").err
     assert longdoc("add", folder, "--memory", "much").code == 1
+
+
+def test_a_run_stopped_before_anything_was_finished_had_something_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    report = RunReport(
+        files=(), added=0, updated=0, unchanged=0, failed=0, removed=0, tokens=0, encoded_tokens=90, seconds=9.0,
+        peak_rss_mb=100.0, warnings=(), stopped=True,
+    )  # fmt: skip
+    tell(report, {}, as_json=False, quiet=False, again="longdoc sync")
+    assert capsys.readouterr().out.startswith("0 files: none finished yet; 9 s; 90 tokens encoded")
+    tell(replace(report, stopped=False), {}, as_json=False, quiet=False, again="longdoc sync")
+    assert capsys.readouterr().out.startswith("0 files: nothing to do; 9 s")
