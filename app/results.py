@@ -103,13 +103,7 @@ def _date(hit: Hit) -> str:
 
 def _summary(found: SearchResult) -> None:
     count = len(found.hits)
-    key = (
-        "search.found_one"
-        if count == 1
-        else "search.found_most"
-        if count >= services.MOST_DOCUMENTS
-        else "search.found"
-    )
+    key = "search.found_most" if count >= services.MOST_DOCUMENTS else "search.found"
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="summary"):
         components.note(say(key, count=count, seconds=f"{found.seconds:.2f}"))
         with st.popover(say("search.download"), icon=":material/download:", type="tertiary"):
@@ -133,8 +127,7 @@ def hit_card(hit: Hit, question: Question) -> None:
             titles = ", ".join(components.title(copy) for copy in hit.copies[:5])
             components.note(say("search.copies", titles=titles))
         if hit.others:
-            key = "search.others_one" if len(hit.others) == 1 else "search.others"
-            with st.expander(say(key, count=len(hit.others))):
+            with st.expander(say("search.others", count=len(hit.others))):
                 for other in hit.others:
                     html(
                         f'<div class="ld-where">{components.place_link(other, question.text)}</div>{chunk_text(other)}'

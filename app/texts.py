@@ -23,8 +23,12 @@ class Language(StrEnum):
 
 
 def text(key: str, language: Language, **values: object) -> str:
-    """The sentence ``key`` in ``language`` with ``values`` filled in; KeyError when there is no such sentence."""
-    english, chinese = TEXTS[key]
+    """The sentence ``key`` in ``language`` with ``values`` filled in; KeyError when there is no such sentence.
+
+    For a ``count`` of one there may be a sentence of its own, under the key with ``_one`` behind it.
+    """
+    one = f"{key}_one"
+    english, chinese = TEXTS[one if str(values.get("count")) == "1" and one in TEXTS else key]
     return (chinese if language is Language.CHINESE else english).format(**values)
 
 
@@ -51,6 +55,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # search
     "search.title": ("What are you looking for?", "想查找什么？"),
+    "search.ready_one": (
+        "One document is ready. Ask in your own words, in any language, or type an exact term.",
+        "1 篇文档可供搜索。用自己的话提问，语言不限，也可输入确切的词语。",
+    ),
     "search.ready": (
         "{count} documents are ready. Ask in your own words, in any language, or type an exact term.",
         "{count} 篇文档可供搜索。用自己的话提问，语言不限，也可输入确切的词语。",
@@ -112,6 +120,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "pager.where": ("Page {page} of {pages}", "第 {page} 页，共 {pages} 页"),
     # a document
     "document.back": ("Back to the results", "返回结果"),
+    "document.pages_one": ("1 page", "共 1 页"),
     "document.pages": ("{count} pages", "共 {count} 页"),
     "document.search": ("Search in this document", "在此文档中搜索"),
     "document.places": ("{count} places", "{count} 处匹配"),
@@ -129,6 +138,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "document.page": ("Page", "页"),
     "document.part": ("Part", "部分"),
+    "document.of_pages_one": ("of 1 page", "/ 1 页"),
+    "document.of_parts_one": ("of 1 part", "/ 1 部分"),
     "document.of_pages": ("of {count} pages", "/ {count} 页"),
     "document.of_parts": ("of {count} parts", "/ {count} 部分"),
     "document.printed": (", printed as {label}", "，印作 {label}"),
@@ -184,6 +195,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "column.tags": ("Tags", "标签"),
     "column.reason": ("Remark", "说明"),
     "remove.title": ("Remove from the library?", "从文库中移除？"),
+    "remove.what_one": (
+        "One document leaves the library, with its text and {chunks} searchable chunks:",
+        "将从文库移除 1 篇文档及其文字和 {chunks} 个可搜索的块：",
+    ),
     "remove.what": (
         "{count} documents leave the library, with their text and {chunks} searchable chunks:",
         "将从文库移除 {count} 篇文档及其文字和 {chunks} 个可搜索的块：",
@@ -312,6 +327,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "点击一个点查看文档，或圈选多个点，仅在其中搜索。",
     ),
     "map.clusters": ("Clusters", "主题簇"),
+    "map.size_one": ("1 document", "1 篇"),
     "map.size": ("{count} documents", "{count} 篇"),
     # health
     "health.documents": ("Documents", "文档"),

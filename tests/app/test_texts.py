@@ -37,3 +37,10 @@ def test_the_browser_s_locale_chooses_the_language():
 def test_values_are_filled_in():
     assert text("search.page", Language.ENGLISH, page=3) == "page 3"
     assert text("search.page", Language.CHINESE, page=3) == "第 3 页"
+
+
+def test_one_has_a_sentence_of_its_own():
+    assert text("document.pages", Language.ENGLISH, count=1) == "1 page"
+    assert text("search.found", Language.ENGLISH, count="1", seconds="0.2") == "1 document, 0.2 s"
+    assert text("document.pages", Language.ENGLISH, count=21) == "21 pages"
+    assert {key.removesuffix("_one") for key in TEXTS if key.endswith("_one")} <= set(TEXTS)
