@@ -80,7 +80,8 @@ def test_a_baseline_is_kept_and_compared_with(longdoc: Longdoc, background: Path
     assert slower.code == 3
     (line,) = [line for line in slower.out.splitlines() if line.startswith("encode, 1,000 tokens")]
     assert line.endswith("worse")
-    assert "Worse beyond the noise of both runs: encode, 1,000 tokens." in slower.out
+    (verdict,) = [line for line in slower.out.splitlines() if line.startswith("Worse beyond the noise of both runs: ")]
+    assert "encode, 1,000 tokens" in verdict  # what is really measured beside it may be slower too on a busy machine
     report = tmp_path / "before.json"
     report.write_text(json.dumps(kept))
     against = longdoc(*command, "--with", report, "--json")
