@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -12,6 +13,9 @@ from app.components import html, say
 from app.markup import escaped, plain
 from app.messages import engine
 from indexer import LongdocError, StoredDocument
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ColumnConfig
 
 _ROW, _HEADER, _MOST_ROWS = 36, 36, 16
 
@@ -45,22 +49,27 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
         row_height=_ROW,
         placeholder="",
         alt=say("library.table", count=len(shown)),
-        column_config={
-            say("column.title"): st.column_config.TextColumn(width=340),
-            say("column.type"): st.column_config.TextColumn(width=90),
-            say("column.language"): st.column_config.TextColumn(width=80),
-            say("column.pages"): st.column_config.NumberColumn(width=60),
-            say("column.coverage"): st.column_config.NumberColumn(format="%d %%", width=70),
-            say("column.date"): st.column_config.TextColumn(width=100),
-            say("column.tags"): st.column_config.ListColumn(width="small"),
-            say("column.reason"): st.column_config.TextColumn(width=260),
-        },
+        column_config=_column_looks(),
     )
     chosen = event.selection if hasattr(event, "selection") else {"rows": [], "cells": []}
     for row, column in chosen["cells"]:
         if column == say("column.title") and row < len(shown):
             links.go(links.address("document", {"id": shown[row].id}))
     return [shown[row] for row in chosen["rows"] if row < len(shown)]
+
+
+def _column_looks() -> dict[str, ColumnConfig]:
+    """How each column is shown: narrow ones are, so that the reason still fits beside them."""
+    return {
+        say("column.title"): st.column_config.TextColumn(width=340),
+        say("column.type"): st.column_config.TextColumn(width=90),
+        say("column.language"): st.column_config.TextColumn(width=80),
+        say("column.pages"): st.column_config.NumberColumn(width=60),
+        say("column.coverage"): st.column_config.NumberColumn(format="%d %%", width=70),
+        say("column.date"): st.column_config.TextColumn(width=100),
+        say("column.tags"): st.column_config.ListColumn(width="small"),
+        say("column.reason"): st.column_config.TextColumn(width=260),
+    }
 
 
 def _coverage(shown: Sequence[StoredDocument]) -> list[int]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import indexer
-from app.messages import in_chinese
+from app import messages
+from app.messages import CHINESE, in_chinese
 from indexer.doctor.machine import memory_finding
 from indexer.search.advice import unread_warning
 from tests.app.conftest import html_of
@@ -22,7 +24,7 @@ SHOWN = [
     "ingest/failing.py", "ingest/plan.py", "ingest/reading.py", "ingest/run.py", "ingest/scan.py", "ingest/sources.py",
     "library.py", "lock.py", "parse/containers.py", "parse/conversion.py", "parse/drawing.py", "parse/extract.py",
     "parse/ledger.py", "parse/model.py", "parse/packages.py", "parse/pdf_file.py", "parse/process.py",
-    "parse/registry.py", "parse/sandbox.py", "parse/viewing.py", "search/engine.py", "search/options.py",
+    "parse/registry.py", "parse/sandbox.py", "parse/viewing.py", "recipes.py", "search/engine.py", "search/options.py",
     "search/advice.py", "search/scope.py", "search/spelling.py", "search/query.py", "store/chunks.py",
     "store/connection.py", "store/keep.py", "store/upkeep.py", "upkeep/verify.py",
     *(f"parse/formats/{path.name}" for path in sorted((ENGINE / "parse" / "formats").glob("*.py"))),
@@ -127,3 +129,7 @@ def test_the_chinese_pages_say_the_engine_s_sentences_in_chinese(open_page, libr
     health = open_page("health")
     health.query_params["lang"] = "zh"
     assert "PDF 已损坏或不完整" in html_of(health.run())
+
+
+def test_advice_that_is_said_otherwise_on_a_page_is_the_engine_s():
+    assert messages._HERE.keys() <= tomllib.loads(CHINESE.read_text(encoding="utf-8")).keys()
