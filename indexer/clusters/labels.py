@@ -16,7 +16,7 @@ from itertools import zip_longest
 import numpy as np
 
 from indexer.clusters.stopwords import STOPWORDS
-from indexer.words import HAN, words
+from indexer.words import HAN, names_something, words
 
 TERMS = 8
 IN_LABEL = 3
@@ -85,9 +85,11 @@ def _best(counts: TermCounts, everywhere: Counter[str], mean: float, common: set
     least = max(min(2, counts.count), _LEAST_SHARE * counts.count)
     size = max(counts.total.total(), 1)
     weights = {
-        term: number / size * float(np.log(1 + mean / everywhere[term])) * counts.texts[term] / counts.count
+        term: number / size * float(np.log(1 + mean / everywhere[term])) * counts.texts[term] / counts.count * names
         for term, number in counts.total.items()
-        if counts.texts[term] >= least and term not in common
+        if counts.texts[term] >= least
+        and term not in common
+        and (names := names_something(term) if HAN.match(term) else 1.0)
     }
     chosen: list[str] = []
     for term in _in_turns(sorted(weights, key=lambda term: (-weights[term], term)), counts):

@@ -23,6 +23,10 @@ STEPS = (100, 100, 250)
 FEW = 64
 """Up to so many rows are laid out by all their distances: ten near ones of each would be nearly all."""
 _ROUNDS = 300
+_LEAST_GAP = 0.35
+"""Least distance of two dots on a plane from -1 to 1, times the root of their number."""
+_PUSHES = 60
+_FAR_OUT = 1.33
 _Plane = NDArray[np.float32]
 
 
@@ -69,7 +73,7 @@ def lay_out(rows: Matrix, near: Neighbours, seed: int) -> _Plane:
     plane = np.asarray(rows[:, :2] * 0.01, dtype=np.float32)
     if plane.shape[1] < 2:
         plane = np.column_stack([plane, np.zeros(count, np.float32)])
-    return _scaled(_descend(plane, pairs))
+    return _scaled(_apart(_descend(plane, pairs)))
 
 
 def _by_distances(rows: Matrix) -> _Plane:
@@ -122,13 +126,37 @@ def _mid_near(rows: Matrix, chance: np.random.Generator) -> Ids:
     return chosen
 
 
+def _apart(plane: _Plane) -> _Plane:
+    """Push dots apart that lie nearly on each other, so that each can be seen and pointed at; far ones stay."""
+    from scipy.spatial import cKDTree
+
+    least = _LEAST_GAP / np.sqrt(len(plane)) * _reach(plane - np.median(plane, axis=0))
+    turn = np.arange(len(plane)) * 2.399963  # the golden angle: neighbours in the order go ways of their own
+    plane = np.asarray(plane + 1e-3 * least * np.column_stack([np.cos(turn), np.sin(turn)]), dtype=np.float32)
+    for _ in range(_PUSHES):
+        pairs = cKDTree(plane).query_pairs(least, output_type="ndarray")
+        if not len(pairs):
+            break
+        way = plane[pairs[:, 0]] - plane[pairs[:, 1]]
+        distance = np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
+        push = np.asarray(way / distance * (least - distance) / 4, dtype=np.float32)
+        np.add.at(plane, pairs[:, 0], push)
+        np.subtract.at(plane, pairs[:, 1], push)
+    return plane
+
+
 def _scaled(plane: _Plane) -> _Plane:
-    """Moved and scaled so that the middle lies at 0 and all but the farthest hundredth within -1 to 1."""
+    """Moved and scaled so that the middle lies at 0 and all within -1 to 1, a few far ones at the edge."""
     if not len(plane):
         return plane
     plane = np.asarray(plane - np.median(plane, axis=0), dtype=np.float32)
-    reach = float(np.quantile(np.abs(plane), 0.99)) or 1.0
-    return np.asarray(np.clip(plane / reach, -1, 1), dtype=np.float32)
+    return np.asarray(np.clip(plane / _reach(plane), -1, 1), dtype=np.float32)
+
+
+def _reach(plane: _Plane) -> float:
+    """How far dots lie from the middle, the farthest hundredth counted with at most a third more than the others."""
+    away = np.abs(plane)
+    return float(min(away.max(), _FAR_OUT * np.quantile(away, 0.99))) or 1.0
 
 
 def project(near: Neighbours, plane: _Plane) -> _Plane:

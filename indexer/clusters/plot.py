@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from indexer.clusters.picture import write_png
 from indexer.clusters.results import Clustering
 from indexer.errors import LongdocError
 
@@ -26,7 +27,7 @@ def plot(clustering: Clustering, titles: Mapping[int, str], path: Path) -> None:
         raise LongdocError(f"The map can be written as .html or .png, not as {ending or 'a file without an ending'!r}.")
     try:
         if ending == ".png":
-            _write_png(clustering, path)
+            write_png(clustering, _colours(clustering), path)
         else:
             path.write_text(to_html(clustering, titles), encoding="utf-8")
     except OSError as error:
@@ -68,37 +69,3 @@ def _colours(clustering: Clustering) -> dict[int | None, str]:
     """A colour for each cluster, by its id, so that a cluster keeps its colour; grey for outliers."""
     colours: dict[int | None, str] = {c.id: COLOURS[(c.id - 1) % len(COLOURS)] for c in clustering.clusters}
     return colours | {None: OUTLIER}
-
-
-def _write_png(clustering: Clustering, path: Path) -> None:
-    """Draw without a display; Chinese labels use a CJK font of the system where there is one."""
-    from matplotlib import font_manager
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    known = {font.name for font in font_manager.fontManager.ttflist}
-    wanted = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "SimHei")
-    families = [*(name for name in wanted if name in known), "DejaVu Sans"]
-    colours = _colours(clustering)
-    figure = Figure(figsize=(12, 8), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    size = 3 if len(clustering.points) > 5000 else 14
-    points = clustering.points
-    axes.scatter([p.x for p in points], [p.y for p in points], s=size, c=[colours[p.cluster] for p in points], lw=0)
-    for cluster in clustering.clusters:
-        inside = [p for p in points if p.cluster == cluster.id]
-        if inside:
-            middle = (sum(p.x for p in inside) / len(inside), sum(p.y for p in inside) / len(inside))
-            axes.annotate(
-                _plain(cluster.label), middle, ha="center", fontfamily=families, fontsize=9,
-                bbox={"boxstyle": "round", "fc": "white", "ec": colours[cluster.id], "alpha": 0.8},
-            )  # fmt: skip
-    axes.set_axis_off()
-    axes.set_title(f"{len(points)} documents, {len(clustering.clusters)} clusters, {len(clustering.outliers)} outliers")
-    figure.savefig(path, dpi=120)
-
-
-def _plain(label: str) -> str:
-    """A label that matplotlib does not take for mathematics."""
-    return label.replace("$", r"\$")

@@ -57,3 +57,11 @@ def test_a_few_foreign_words_do_not_name_a_cluster() -> None:
     other = TermCounts.of([f"法院听取证人陈述，法官宣布判决{n}" for n in range(6)])
     best, _ = telling_terms([TermCounts.of(chinese), other])
     assert sum(bool(HAN.search(term)) for term in best[:3]) >= 2
+
+
+def test_chinese_words_that_name_nothing_are_no_labels() -> None:
+    texts = [f"维修人员真的发生了变化，即将更换水泵密封，真的即将更换水泵{n}" for n in range(6)]
+    other = TermCounts.of([f"法院听取证人陈述，法官宣布判决{n}" for n in range(6)])
+    best, _ = telling_terms([TermCounts.of(texts), other])
+    assert not {"真的", "即将"} & set(best)
+    assert any("水泵" in term for term in best[:3])

@@ -67,3 +67,11 @@ def test_a_new_document_is_put_among_those_it_is_like() -> None:
     placed = project(nearest(new, rows, 3), plane)
     middle = [plane[of == subject].mean(axis=0) for subject in (0, 1)]
     assert np.linalg.norm(placed[0] - middle[0]) < np.linalg.norm(placed[0] - middle[1])
+
+
+def test_documents_that_are_all_but_the_same_do_not_lie_on_each_other() -> None:
+    rows, of = subjects(200, 4)
+    rows[of == 2] = rows[2]
+    plane = lay_out(rows, nearest(rows, rows, 12), seed=0)
+    distances = np.linalg.norm(plane[:, None] - plane, axis=2) + 9 * np.eye(200)
+    assert distances.min() > 0.35 / np.sqrt(200) / 3
