@@ -130,7 +130,7 @@ def _apart(plane: _Plane) -> _Plane:
     """Push dots apart that lie nearly on each other, so that each can be seen and pointed at; far ones stay."""
     from scipy.spatial import cKDTree
 
-    least = _LEAST_GAP / np.sqrt(len(plane)) * _reach(plane - np.median(plane, axis=0))
+    least = _LEAST_GAP / np.sqrt(len(plane)) * _reach(np.asarray(plane - np.median(plane, axis=0), dtype=np.float32))
     turn = np.arange(len(plane)) * 2.399963  # the golden angle: neighbours in the order go ways of their own
     plane = np.asarray(plane + 1e-3 * least * np.column_stack([np.cos(turn), np.sin(turn)]), dtype=np.float32)
     for _ in range(_PUSHES):

@@ -57,7 +57,7 @@ def write_png(clustering: Clustering, colours: Mapping[int | None, str], path: P
     of = np.array([p.cluster or 0 for p in points], dtype=np.int64)
     named = [cluster for cluster in clustering.clusters if (of == cluster.id).any()]
     texts = [_label(axes, cluster, place[of == cluster.id], colours[cluster.id], fonts) for cluster in named]
-    canvas.draw()
+    canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib has not typed it
     _put_apart(axes, texts, place)
     figure.savefig(path, dpi=_DPI)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib import font_manager
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 from indexer.clusters import picture
@@ -16,15 +17,19 @@ from indexer.clusters.results import Cluster, Clustering, MapPoint
 CHINESE_FONTS = [path for path in font_manager.findSystemFonts() if "wqy" in path or "CJK" in path]
 
 
+def dot(document: int, place: np.ndarray, cluster: int | None) -> MapPoint:
+    return MapPoint(document, float(place[0]), float(place[1]), cluster)
+
+
 def clustering(*labels: str, members: int = 5, outliers: int = 0) -> Clustering:
     chance = np.random.default_rng(0)
     points, clusters = [], []
     for number, label in enumerate(labels, 1):
         ids = tuple(range(number * 100, number * 100 + members))
         clusters.append(Cluster(number, label, (label,), ids, ids[:1]))
-        points += [MapPoint(document, *chance.normal(number, 0.1, 2).tolist(), number) for document in ids]
+        points += [dot(document, chance.normal(number, 0.1, 2), number) for document in ids]
     lone = tuple(range(outliers))
-    points += [MapPoint(document, *chance.uniform(-1, 1, 2).tolist(), None) for document in lone]
+    points += [dot(document, chance.uniform(-1, 1, 2), None) for document in lone]
     return Clustering(tuple(clusters), (), lone, tuple(points), "given", 0, 0)
 
 
@@ -93,7 +98,7 @@ def test_a_file_that_is_no_font_is_passed_over(tmp_path: Path, monkeypatch: pyte
 def test_labels_of_clusters_at_the_same_place_do_not_cover_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    boxes = []
+    boxes: list[Bbox] = []
     before = picture._put_apart
 
     def keep(axes, texts, place):  # type: ignore[no-untyped-def]  # stands in for one call
