@@ -8,24 +8,27 @@ from typing import Any
 
 import streamlit as st
 
-from app import jobs, pictures, services
+from app import components, jobs, pictures, services
 from indexer import (
     Boilerplate,
     Clustering,
     Comparison,
     Finding,
     Group,
+    Growth,
     Pair,
     Relation,
     StoredDocument,
     StoredRun,
     compare,
     diagnose,
+    growth,
     growth_picture,
     last_growth,
     last_needle,
     load_clusters,
     needle_picture,
+    subclusters,
 )
 
 
@@ -118,6 +121,23 @@ def needle_shown() -> str | None:
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _picture(kind: str, measured: str, _draw: Callable[[], bytes]) -> str:
     return pictures.data_address(_draw())
+
+
+def inside(clustering: Clustering, number: int) -> Clustering:
+    """The sub-topics of one cluster, remembered until the clusters are made anew. Raises LongdocError."""
+    opened = services.library()
+    with st.spinner(components.say("map.looking")):
+        return _inside(str(opened.directory), opened.store.generation(), clustering.generation, number)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _inside(directory: str, generation: int, made: int, number: int) -> Clustering:
+    return subclusters(services.library(), number)
+
+
+def growth_of(clustering: Clustering) -> tuple[Growth, ...]:
+    """How many documents of each cluster are dated in each month."""
+    return growth(services.library(), clustering)
 
 
 def clusters() -> Clustering | None:

@@ -29,6 +29,7 @@ from indexer import (
     load_settings,
     more_like,
     remove,
+    rename_cluster,
     search_library,
 )
 
@@ -230,6 +231,12 @@ def retag(document_ids: Sequence[int], *, added: Collection[str], removed: Colle
     with _writing() as opened, opened.write_lock(_PATIENCE):
         opened.store.untag(document_ids, sorted(removed))
         opened.store.tag(document_ids, sorted(added))
+
+
+def rename(cluster: int, label: str) -> None:
+    """Give a cluster a label that outlives the next map. Raises LibraryLockedError while another process writes."""
+    with _writing() as opened:
+        rename_cluster(opened, cluster, label)
 
 
 def _writing() -> Library:

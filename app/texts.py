@@ -318,6 +318,32 @@ TEXTS: dict[str, tuple[str, str]] = {
         "此地图生成后文档有增减，新文档按邻近文档放置。",
     ),
     "map.outliers": ("In no cluster", "未归类"),
+    "map.outliers_count_one": ("1 document in no cluster", "1 篇未归类"),
+    "map.outliers_count": ("{count} documents in no cluster", "{count} 篇未归类"),
+    "map.outliers_why": (
+        "They are not like any others of the collection, or lie between clusters.",
+        "它们与库中其他文档都不相近，或处于各簇之间。",
+    ),
+    "map.look_inside": ("Look inside", "查看内部"),
+    "map.looking": ("Looking inside …", "正在查看内部……"),
+    "map.inside_clusters": ("Sub-topics", "子主题"),
+    "map.rename": ("Rename", "重命名"),
+    "map.label": ("Label of this cluster", "该簇的名称"),
+    "map.keep_label": ("Keep this label", "保存名称"),
+    "map.whole": ("The whole map", "返回整张地图"),
+    "map.gone": (
+        "This cluster is there no more: the map has been made anew since.",
+        "该簇已不存在：地图已重新生成。",
+    ),
+    "map.growth": ("Over time", "随时间的变化"),
+    "map.growth_picture": (
+        "Bars: how many documents of each cluster are dated in each period",
+        "柱状图：各时期各簇的文档数量",
+    ),
+    "map.growth_dated": (
+        "By the date that a document itself carries; {dated} of {total} have one.",
+        "按文档自带的日期统计；{total} 篇中有 {dated} 篇带日期。",
+    ),
     "map.picture": (
         "{documents} documents as points in {clusters} clusters; the list below says the same",
         "{documents} 篇文档分为 {clusters} 簇的散点图，下方列表内容相同",

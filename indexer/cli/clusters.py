@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +17,16 @@ from indexer.cli.output import ExitCode, print_json, print_table, say, shown
 from indexer.cli.waiting import progress_bar, record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from indexer.cli import Context
     from indexer.clusters import Classification, Clustering, Growth
     from indexer.library import Library
 
 _CENTRAL_SHOWN = 3
+_MONTHS_SHOWN = 36
+"""A longer time is shown in years."""
+_BARS = " ▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ def clusters_command(
     if as_json:
         print_json(_clustering_json(clustering, months))
         return ExitCode.DONE
-    _print_clustering(clustering, titles)
+    _print_clustering(clustering, titles, months)
     outliers = f"{len(clustering.outliers)} of {len(clustering.points)} documents are outliers"
     say(f"{clustering.criterion[:1].upper()}{clustering.criterion[1:]}; {outliers}.", quiet=quiet)
     return ExitCode.DONE
@@ -129,15 +134,34 @@ def _clustering_json(clustering: Clustering, months: tuple[Growth, ...]) -> dict
     }
 
 
-def _print_clustering(clustering: Clustering, titles: Mapping[int, str]) -> None:
+def _print_clustering(clustering: Clustering, titles: Mapping[int, str], months: tuple[Growth, ...]) -> None:
     topics = {topic.id: topic.label for topic in clustering.topics}
     for cluster in sorted(clustering.clusters, key=lambda c: (c.topic or 0, -c.size, c.id)):
         above = f"  [{topics[cluster.topic]}]" if cluster.topic in topics else ""
         click.echo(shown(f"{cluster.id:>4}  {cluster.label} ({cluster.size}){above}"))
+        if line := growth_line([month for month in months if month.cluster == cluster.id]):
+            click.echo(f"               {line}")
         for document in cluster.central[:_CENTRAL_SHOWN]:
             click.echo(shown(f"        {document:>5}  {titles.get(document, '')}"))
     for document in clustering.outliers:
         click.echo(shown(f"   -  outlier: {document}  {titles.get(document, '')}"))
+
+
+def growth_line(months: Sequence[Growth]) -> str:
+    """A cluster's documents over time in a line of bars, ``2023 ▂▁▅█ 2026``; empty when one period has them all."""
+    counts: Counter[int] = Counter()
+    for month in months:
+        counts[int(month.period[:4]) * 12 + int(month.period[5:7] or 1) - 1] += month.documents
+    if len(counts) < 2:
+        return ""
+    step = 12 if max(counts) - min(counts) >= _MONTHS_SHOWN else 1
+    first, last = min(counts) // step, max(counts) // step
+    heights = [sum(counts[at * step + month] for month in range(step)) for at in range(first, last + 1)][
+        -_MONTHS_SHOWN:
+    ]
+    bars = "".join(_BARS[math.ceil(height / max(heights) * (len(_BARS) - 1))] for height in heights)
+    names = [f"{at // 12}-{at % 12 + 1:02d}" if step == 1 else str(at) for at in (first, last)]
+    return f"{names[0]} {bars} {names[1]}"
 
 
 def _print_chunk_topics(library: Library, request: _Request, as_json: bool) -> ExitCode:

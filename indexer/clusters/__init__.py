@@ -14,6 +14,7 @@ from indexer.clusters.documents import (
 )
 from indexer.clusters.plot import plot
 from indexer.clusters.results import ChunkTopic, Cluster, Clustering, Growth, MapPoint, Topic
+from indexer.clusters.spots import LabelBox, label_spots
 
 __all__ = [
     "Assignment",
@@ -24,12 +25,14 @@ __all__ = [
     "ClusterOptions",
     "Clustering",
     "Growth",
+    "LabelBox",
     "MapPoint",
     "Topic",
     "chunk_topics",
     "classify",
     "cluster_documents",
     "growth",
+    "label_spots",
     "load_clusters",
     "plot",
     "rename_cluster",

@@ -11,7 +11,7 @@ import numpy as np
 from indexer.clusters.features import Mask, Neighbours, components, landmarks, nearest, outliers
 from indexer.clusters.labels import TermCounts, as_written, label_of, telling_terms
 from indexer.clusters.layout import lay_out, project
-from indexer.clusters.partition import Partition, partition
+from indexer.clusters.partition import MOST, Partition, partition
 from indexer.clusters.results import Cluster, Clustering, MapPoint, Topic
 from indexer.clusters.state import Kept, take_over
 from indexer.datatypes import Ids, Matrix
@@ -52,12 +52,13 @@ class Vectors:
 class ClusterOptions:
     """``k``: a fixed number of clusters (then every document is in one); None finds the number and leaves outliers.
 
-    ``fresh`` forgets the clusters there were, with their ids, labels and map.
+    ``fresh`` forgets the clusters there were, with their ids, labels and map. ``most`` bounds the number that is found.
     """
 
     k: int | None = None
     seed: int = 0
     fresh: bool = False
+    most: int = MOST
 
 
 def build(vectors: Vectors, texts: Texts, options: ClusterOptions, old: Kept | None, progress: Progress) -> Kept:
@@ -68,7 +69,8 @@ def build(vectors: Vectors, texts: Texts, options: ClusterOptions, old: Kept | N
     rows = components(vectors.rows)
     marks = landmarks(len(rows), options.seed)
     near, away = _surroundings(rows, marks, options)
-    found = partition(rows[~away], options.k, options.seed, _old_centres(vectors.ids[~away], rows[~away], old, options))
+    start = _old_centres(vectors.ids[~away], rows[~away], old, options)
+    found = partition(rows[~away], options.k, options.seed, start, options.most)
     labels = np.full(len(rows), -1, dtype=np.int64)
     labels[~away] = found.labels
     clusters, counts = _describe(vectors.ids, rows, labels, found, texts, progress)

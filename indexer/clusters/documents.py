@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ SAMPLE_CHARS = 3_000
 _SAMPLE_PIECES = 8
 _CHUNKS_AT_ONCE = 20_000
 _CHUNKS_LABELLED_BY = 150
+_LEAST_AXES, _DOCUMENTS_AN_AXIS = 4, 5
+"""Few documents differ in as many ways as they are: along their main axes alone they fall into groups."""
 _CHUNKS_CENTRAL = 5
 
 
@@ -129,15 +132,20 @@ def rename_cluster(library: Library, cluster_id: int, label: str) -> Clustering:
 
 
 def subclusters(library: Library, cluster_id: int, options: ClusterOptions | None = None) -> Clustering:
-    """Look into one cluster: its documents clustered by themselves. Nothing is kept. Raises LongdocError."""
+    """Look into one cluster: its documents clustered by themselves, into few parts. Nothing is kept.
+
+    Raises LongdocError when there is no such cluster.
+    """
     clustering = load_clusters(library)
     wanted = next((c for c in clustering.clusters if c.id == cluster_id), None) if clustering else None
     if wanted is None:
         raise LongdocError(f"There is no cluster {cluster_id}. `longdoc clusters` shows the ids.")
     vectors = document_rows(library)
     inside = np.isin(vectors.ids, wanted.documents)
-    part = Vectors(vectors.ids[inside], vectors.rows[inside])
-    return build(part, LibraryTexts(library), options or ClusterOptions(), None, _silent).clustering
+    axes = max(_LEAST_AXES, min(COMPONENTS, wanted.size // _DOCUMENTS_AN_AXIS))
+    part = Vectors(vectors.ids[inside], components(vectors.rows[inside], axes))
+    options = replace(options or ClusterOptions(), most=max(2, math.isqrt(wanted.size)))
+    return build(part, LibraryTexts(library), options, None, _silent).clustering
 
 
 def growth(library: Library, clustering: Clustering) -> tuple[Growth, ...]:

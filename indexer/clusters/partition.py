@@ -26,14 +26,14 @@ class Partition:
     criterion: str
 
 
-def partition(rows: Matrix, k: int | None, seed: int, start: Matrix | None = None) -> Partition:
-    """Cluster unit rows, into ``k`` clusters or as many as have the best silhouette.
+def partition(rows: Matrix, k: int | None, seed: int, start: Matrix | None = None, most: int = MOST) -> Partition:
+    """Cluster unit rows, into ``k`` clusters or, up to ``most``, as many as have the best silhouette.
 
     ``start`` holds the centres of an earlier clustering: as long as their number fits, the search begins there, so
     that what was a cluster stays one.
     """
     if k is None:
-        k, criterion = _choose(rows, seed, None if start is None else len(start))
+        k, criterion = _choose(rows, seed, None if start is None else len(start), most)
     else:
         k = min(k, len(rows))
         criterion = f"{k} clusters, as asked for"
@@ -46,7 +46,7 @@ def partition(rows: Matrix, k: int | None, seed: int, start: Matrix | None = Non
     return Partition(model.labels_.astype(np.int64), np.asarray(model.cluster_centers_, np.float32), criterion)
 
 
-def _choose(rows: Matrix, seed: int, before: int | None) -> tuple[int, str]:
+def _choose(rows: Matrix, seed: int, before: int | None, most: int) -> tuple[int, str]:
     """The number of clusters with the best mean silhouette (Rousseeuw 1987) over a sample, and that in words."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
@@ -54,7 +54,7 @@ def _choose(rows: Matrix, seed: int, before: int | None) -> tuple[int, str]:
     chosen = np.random.default_rng(seed).permutation(len(rows))[:SAMPLE]
     sample = rows[np.sort(chosen)]
     scores: dict[int, float] = {}
-    for k in _numbers(len(sample), before):
+    for k in _numbers(len(sample), before, most):
         labels = KMeans(k, n_init=3, random_state=seed).fit_predict(sample)
         if len(np.unique(labels)) > 1:
             scores[k] = float(silhouette_score(sample, labels))
@@ -68,10 +68,10 @@ def _choose(rows: Matrix, seed: int, before: int | None) -> tuple[int, str]:
     return best, f"{best} clusters: of 2 to {max(scores)} the number with the best silhouette, {scores[best]:.3f}"
 
 
-def _numbers(count: int, before: int | None) -> list[int]:
+def _numbers(count: int, before: int | None, most: int) -> list[int]:
     """The numbers of clusters to try: every one to 20, then in steps of about a sixth, with three documents each."""
     numbers, k = [], 2
-    while k <= min(MOST, count // 3):
+    while k <= min(most, count // 3):
         numbers.append(k)
         k = k + 1 if k < 20 else k + k // 6
     return sorted({*numbers, *([before] if before and 2 <= before < count else [])})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.clusters.results import Cluster, Clustering
+from indexer.clusters.spots import LabelBox, label_spots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
-    from matplotlib.transforms import Bbox
 
 _BASE = "DejaVu Sans"
 """Comes with matplotlib: Latin, Greek, Cyrillic, Arabic and more, but no Chinese."""
@@ -24,8 +24,6 @@ _BASE = "DejaVu Sans"
 _LIKELY = ("notosanscjk", "sourcehansans", "wqy-microhei", "wqy-zenhei", "msyh", "simhei", "pingfang", "hiragino")
 """Parts of the file names of fonts that look well beside it, looked at first."""
 
-_SPOTS = 12
-_REACH = 4
 _SIZE = (12, 8)
 _DPI = 120
 
@@ -82,40 +80,16 @@ def _label(axes: Axes, cluster: Cluster, members: NDArray[np.float64], colour: s
 
 
 def _put_apart(axes: Axes, texts: Sequence[Text], place: NDArray[np.float64]) -> None:
-    """Move each label to the spot around its cluster where it covers the fewest dots and no label before it."""
-    to_pixels, to_data = axes.transData, axes.transData.inverted()
-    dots = to_pixels.transform(place) if len(place) else place
+    """Move labels off the dots and off each other."""
     frame = axes.get_window_extent()
-    taken: list[Bbox] = []
+    boxes = []
     for text in texts:
-        box = text.get_window_extent().padded(6)
-        middle = to_pixels.transform(text.get_position())
-        spots = [spot for spot in _around(middle, box) if _inside(_moved(box, middle, spot), frame)] or [middle]
-        best = min(spots, key=lambda spot: _cost(_moved(box, middle, spot), spot - middle, taken, dots))
-        taken.append(_moved(box, middle, best))
-        text.set_position(tuple(to_data.transform(best)))
-
-
-def _around(middle: NDArray[np.float64], box: Bbox) -> Iterator[NDArray[np.float64]]:
-    """The middle, and spots on rings around it that are as flat as the label."""
-    yield middle
-    for ring in range(1, _REACH + 1):
-        for angle in np.linspace(0, 2 * np.pi, _SPOTS, endpoint=False) + np.pi / 2:
-            yield middle + ring * np.array([np.cos(angle) * box.width / 2, np.sin(angle) * box.height])
-
-
-def _moved(box: Bbox, middle: NDArray[np.float64], spot: NDArray[np.float64]) -> Bbox:
-    return box.translated(*(spot - middle))
-
-
-def _inside(box: Bbox, frame: Bbox) -> bool:
-    return bool(frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1)
-
-
-def _cost(box: Bbox, way: NDArray[np.float64], taken: Sequence[Bbox], dots: NDArray[np.float64]) -> float:
-    """What a spot is worth: a label covered is worst, then dots covered, then the way from its cluster."""
-    under = ((dots >= (box.x0, box.y0)) & (dots <= (box.x1, box.y1))).all(axis=1).sum() if len(dots) else 0
-    return 1000.0 * sum(box.overlaps(other) for other in taken) + 3.0 * float(under) + float(np.hypot(*way)) / 12
+        size = text.get_window_extent().padded(6)
+        x, y = axes.transData.transform(text.get_position())
+        boxes.append(LabelBox(x, y, size.width, size.height))
+    spots = label_spots(boxes, axes.transData.transform(place), np.array(frame.min), np.array(frame.max))
+    for text, spot in zip(texts, axes.transData.inverted().transform(spots), strict=True):
+        text.set_position(tuple(spot))
 
 
 def fonts_for(text: str) -> Fonts:

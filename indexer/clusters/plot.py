@@ -55,7 +55,9 @@ def to_html(clustering: Clustering, titles: Mapping[int, str]) -> str:
         f"{html.escape(label)} ({size})</button></li>"
         for number, label, size in entries
     )
-    safe = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c").replace("&", "\\u0026")
+    names = [[cluster.id, cluster.label] for cluster in clustering.clusters]
+    safe = json.dumps({"points": data, "names": names}, ensure_ascii=True)
+    safe = safe.replace("<", "\\u003c").replace("&", "\\u0026")
     page = Template(files("indexer.clusters").joinpath("map.html").read_text(encoding="utf-8"))
     return page.substitute(
         heading=f"{len(clustering.points)} documents, {len(clustering.clusters)} clusters",

@@ -32,6 +32,9 @@ RowsOf = Callable[[Forward, Batch], Matrix]
 """From a forward pass and a batch to unit rows (rows, dimension), in the order of the batch's sequences."""
 
 _WORTH_MEASURING = 32_768  # tokens in one call: encoding them takes longer than measuring
+_ALONE = 48
+"""Tokens up to which one thread encodes a batch: reading the weights takes the time, which a second one shortens by a
+tenth; and where another program has its processor, waiting for it at every layer makes a query ten times slower."""
 _NO_MEMORY = ("can't allocate memory", "bad_alloc", "not enough memory", "out of memory")
 
 
@@ -105,8 +108,9 @@ class BatchingEncoder(FolderEncoder):
         """A batch's rows; one that is too large for the memory is halved, and so are all that follow."""
         import torch
 
-        if torch.get_num_threads() != tuning.threads:  # counts for the calling thread alone
-            torch.set_num_threads(tuning.threads)
+        threads = 1 if len(batch.ids) <= _ALONE else tuning.threads
+        if torch.get_num_threads() != threads:  # counts for the calling thread alone
+            torch.set_num_threads(threads)
         forward = self._forward(tuning.precision)
         try:
             return rows_of(forward, batch)

@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -139,5 +140,11 @@ def fitting_tokens(wanted: int, room: int, bytes_per_token: int) -> int:
 
 def _path(spec: EncoderSpec, settings: Settings) -> Path:
     model = "".join(letter if letter.isalnum() else "-" for letter in read_processor().model).strip("-").lower()
-    name = f"{model}-{os.cpu_count()}-torch-{version('torch')}-{spec.fingerprint[:16]}.json"
+    name = f"{model}-{os.cpu_count()}-torch-{_torch_version()}-{spec.fingerprint[:16]}.json"
     return settings.cache / "calibration" / name
+
+
+@cache
+def _torch_version() -> str:
+    """Found once: reading a package's metadata takes as long as a tenth of a query."""
+    return version("torch")

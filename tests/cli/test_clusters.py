@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
+from indexer.clusters import Growth
 from tests.building import add_text, make_library
 from tests.cli.conftest import Longdoc
 
@@ -119,3 +121,19 @@ def test_another_program_can_follow_by_log_records(longdoc: Longdoc, folder: Pat
     assert records[0]["event"] == "progress"
     assert {"stage", "done", "total", "seconds", "seconds_left"} <= records[0].keys()
     assert (records[-1]["event"], records[-1]["clusters"], records[-1]["documents"]) == ("done", 3, 24)
+
+
+def test_growth_is_a_line_of_bars() -> None:
+    from indexer.cli.clusters import growth_line
+
+    assert growth_line([Growth(1, "2024-05", 7)]) == ""
+    assert growth_line([Growth(1, "2023-12", 1), Growth(1, "2024-02", 8)]) == "2023-12 ▁ █ 2024-02"
+    assert (
+        growth_line([Growth(1, "2019-12", 4), Growth(1, "2020-02", 4), Growth(1, "2024-02", 4)]) == "2019 ██   █ 2024"
+    )
+
+
+def test_a_cluster_is_looked_into_in_few_parts(longdoc: Longdoc, folder: Path) -> None:
+    cluster = longdoc("clusters", "-k", "1", "--json").json["clusters"][0]
+    inside = longdoc("clusters", "--inside", cluster["id"], "--json").json["clusters"]
+    assert 2 <= len(inside) <= math.isqrt(cluster["size"])

@@ -157,6 +157,17 @@ def test_threads_are_those_that_were_asked_for(encoder: BatchingEncoder) -> None
         torch.set_num_threads(before)
 
 
+def test_a_query_takes_one_thread_and_what_comes_after_it_all(encoder: BatchingEncoder) -> None:
+    before = torch.get_num_threads()
+    own = again(encoder, threads=2)
+    try:
+        for texts, threads in ((TEXTS, 2), (["one two"], 1), (TEXTS, 2)):
+            own.encode_query(texts)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_bfloat16_is_another_calculation_with_nearly_the_same_rows(encoder: BatchingEncoder) -> None:
     exact = again(encoder, precision="float32").encode_documents(TEXTS)
     half = again(encoder, precision="bfloat16").encode_documents(TEXTS)
