@@ -26,6 +26,8 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
     if not shown:
         components.note(say("library.none_match"))
         return []
+    part = {"shown": f"{len(shown):,}", "total": f"{len(documents):,}"}
+    components.note(say("library.part", **part) if len(shown) < len(documents) else say("map.size", count=len(shown)))
     columns: dict[str, Sequence[object]] = {
         say("column.title"): [plain(components.title(document)) for document in shown],
         say("column.status"): [say(f"status.{document.status}") for document in shown],
@@ -35,7 +37,7 @@ def table(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
     seldom: dict[str, Sequence[object]] = {
         say("column.pages"): [document.page_count for document in shown],
         say("column.coverage"): _coverage(shown),
-        say("column.date"): [(document.created or document.modified or "")[:10] for document in shown],
+        say("column.date"): [(document.modified or document.created or "")[:10] for document in shown],
         say("column.tags"): [list(document.tags) for document in shown],
         say("column.reason"): [plain(engine(document.reason or "")) for document in shown],
     }

@@ -172,6 +172,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ledger.paths": ("Where it lies", "所在位置"),
     # the library
     "library.none_match": ("No document matches this filter.", "没有符合筛选条件的文档。"),
+    "library.part": ("{shown} of {total} documents", "共 {total} 篇中的 {shown} 篇"),
     "library.table": ("Documents with their status: {count}", "文档及其状态：{count}"),
     "library.filter": ("Filter by title, path or tag", "按标题、路径或标签筛选"),
     "library.choose": (

@@ -61,8 +61,10 @@ def test_the_library_lists_every_document_with_its_status(open_page, library):
 
 def test_the_table_is_filtered_by_words(open_page, library):
     test = open_page("library")
+    assert "5 documents" in html_of(test)
     test.text_input(key="shelf_text").set_value("说明书").run()
     assert list(test.dataframe[0].value["Document"]) == ["计量泵说明书"]
+    assert "1 of 5 documents" in html_of(test)
     test.text_input(key="shelf_text").set_value("nothing like that").run()
     assert "No document matches" in html_of(test)
 

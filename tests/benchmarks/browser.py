@@ -3,15 +3,18 @@
     python -m tests.benchmarks.browser [--chunks 100000] [--folder DIR] [--sessions 20]
 
 `longdoc ui` with the real encoder, on a library of that many chunks made for the purpose (see the benchmark `query`),
-is opened in Debian's Chromium on the same machine. Four things are measured: ten sessions that open a server just
-started; a first page in a fresh browser session once the server is warm; searches typed one after the other until
-their hits are drawn; and many sessions that search at once while the sample documents are read into the same library.
+is opened in Debian's Chromium on the same machine. Measured are ten sessions that open a server just started; a first
+page in a fresh browser session once the server is warm, and again in a browser that has been there before; searches
+typed one after the other until their hits are drawn; and many sessions that search at once while the sample documents
+are read into the same library. Beside each stand the processor seconds a page took, the server's and Chromium's apart:
+colleagues have browsers of their own, here all share the server's processors.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import re
 import sys
@@ -19,10 +22,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from app import jobs
@@ -100,10 +104,34 @@ class Visitor:
         return [*self.errors, *await self.page.locator(TROUBLE).all_inner_texts()]
 
 
-def line(name: str, seconds: Sequence[float]) -> str:
+@dataclass(frozen=True)
+class Spent:
+    """Processor seconds so far of the server with what it started, and of the browser."""
+
+    server: float
+    browser: float
+
+    @classmethod
+    def now(cls) -> Spent:
+        server = browser = 0.0
+        for process in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                if "chrom" in process.name():
+                    browser += times.user + times.system
+                elif "node" not in process.name():
+                    server += times.user + times.system
+        return cls(server, browser)
+
+    def since(self, before: Spent) -> Spent:
+        return Spent(self.server - before.server, self.browser - before.browser)
+
+
+def line(name: str, seconds: Sequence[float], spent: Spent) -> str:
     """A row of the table that is printed."""
     p50, p95, worst = (float(np.percentile(seconds, percent)) for percent in (50, 95, 100))
-    return f"{name:<58}{len(seconds):>5}{p50:>8.2f}{p95:>8.2f}{worst:>8.2f}"
+    each = f"{spent.server / len(seconds):>10.2f}{spent.browser / len(seconds):>10.2f}"
+    return f"{name:<58}{len(seconds):>5}{p50:>8.2f}{p95:>8.2f}{worst:>8.2f}{each}"
 
 
 async def several(browser: Browser, url: str, count: int, stack: AsyncExitStack) -> tuple[list[Visitor], list[float]]:
@@ -117,39 +145,63 @@ async def several(browser: Browser, url: str, count: int, stack: AsyncExitStack)
 async def measure(url: str, home: Path, arguments: argparse.Namespace) -> int:
     """Print the rows; returns how many errors the sessions met."""
     texts = Texts(7)
-    found: list[str] = []
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        async with AsyncExitStack() as stack:
-            visitors, opened = await several(browser, url, arguments.arrivals, stack)
-            print(line(f"{arguments.arrivals} sessions at once on a server just started", opened))
-            found += [error for visitor in visitors for error in await visitor.trouble()]
-        async with AsyncExitStack() as stack:
-            painted, shown = [], []
-            for _ in range(8):
-                (visitor,), took = await several(browser, url, 1, stack)
-                painted.append(await visitor.painted())
-                shown += took
-            print(line("first paint, server warm", painted))
-            print(line("search box there, server warm", shown))
-            took = [await visitor.search(texts.query()) for _ in range(arguments.searches + 1)][1:]
-            print(line(f"search until its hits are drawn, {arguments.chunks:,} chunks", took))
-        async with AsyncExitStack() as stack:
-            visitors, _ = await several(browser, url, arguments.sessions, stack)
-            job = jobs.start((home / "library").resolve(), ["add", str(ROOT / "data" / "samples")])
-            rounds, begun = [], time.perf_counter()
-            while jobs.running(home / "library") or not rounds:
-                rounds += await asyncio.gather(*(visitor.search(texts.query()) for visitor in visitors))
-                if time.perf_counter() - begun > arguments.seconds:
-                    jobs.stop(home / "library", job)
-                    break
-            print(line(f"search in {arguments.sessions} sessions at once while documents are read", rounds))
-            found += [error for visitor in visitors for error in await visitor.trouble()]
+        found = await arrivals(browser, url, arguments.arrivals)
+        await one_by_one(browser, url, texts, arguments)
+        found += await together(browser, url, home, texts, arguments)
         await browser.close()
     print(f"errors in all sessions: {len(found)}")
     for error in found[:10]:
         print("   ", re.sub(r"\s+", " ", error)[:200], file=sys.stderr)
     return len(found)
+
+
+async def arrivals(browser: Browser, url: str, count: int) -> list[str]:
+    """Sessions that come at the same moment to a server just started; what went wrong in them."""
+    async with AsyncExitStack() as stack:
+        before = Spent.now()
+        visitors, opened = await several(browser, url, count, stack)
+        print(line(f"{count} sessions at once on a server just started", opened, Spent.now().since(before)))
+        return [error for visitor in visitors for error in await visitor.trouble()]
+
+
+async def one_by_one(browser: Browser, url: str, texts: Texts, arguments: argparse.Namespace) -> None:
+    """A first page in fresh browsers, the same page again, then searches in the last of them."""
+    async with AsyncExitStack() as stack:
+        painted, shown, again = [], [], []
+        before = Spent.now()
+        for _ in range(8):
+            (visitor,), took = await several(browser, url, 1, stack)
+            painted.append(await visitor.painted())
+            shown += took
+        spent = Spent.now().since(before)
+        print(line("first paint, server warm", painted, spent))
+        print(line("search box there, server warm", shown, spent))
+        before = Spent.now()
+        for _ in range(8):
+            again.append(await visitor.open(url))
+        print(line("search box in a browser that has been there before", again, Spent.now().since(before)))
+        await visitor.search(texts.query())
+        before = Spent.now()
+        took = [await visitor.search(texts.query()) for _ in range(arguments.searches)]
+        print(line(f"search until its hits are drawn, {arguments.chunks:,} chunks", took, Spent.now().since(before)))
+
+
+async def together(browser: Browser, url: str, home: Path, texts: Texts, arguments: argparse.Namespace) -> list[str]:
+    """Many sessions that search at once while documents are read; what went wrong in them."""
+    async with AsyncExitStack() as stack:
+        visitors, _ = await several(browser, url, arguments.sessions, stack)
+        job = jobs.start((home / "library").resolve(), ["add", str(ROOT / "data" / "samples")])
+        rounds, begun, before = [], time.perf_counter(), Spent.now()
+        while jobs.running(home / "library") or not rounds:
+            rounds += await asyncio.gather(*(visitor.search(texts.query()) for visitor in visitors))
+            if time.perf_counter() - begun > arguments.seconds:
+                jobs.stop(home / "library", job)
+                break
+        name = f"search in {arguments.sessions} sessions at once while documents are read"
+        print(line(name, rounds, Spent.now().since(before)))
+        return [error for visitor in visitors for error in await visitor.trouble()]
 
 
 def main() -> int:
@@ -170,7 +222,7 @@ def main() -> int:
         if arguments.prepare:
             return 0
         os.environ["LONGDOC_CONFIG"] = str(home / "config.toml")
-        print(f"{'':<58}{'n':>5}{'p50 s':>8}{'p95 s':>8}{'worst':>8}")
+        print(f"{'':<58}{'n':>5}{'p50 s':>8}{'p95 s':>8}{'worst':>8}{'server':>10}{'browser':>10}")
         with served(home, environs=environment(home)) as url:
             return min(asyncio.run(measure(url, home, arguments)), 1)
 
