@@ -18,6 +18,7 @@ _WORTH_A_LOOK = 4
 """Documents from which a cluster has sub-topics worth looking for."""
 _OUTLIERS_SHOWN = 100
 _LONGEST_LABEL = 80
+_LEAST_DATED = 4
 _PERIODS = 36
 """Months, else years, that the picture of growth shows at most."""
 
@@ -100,14 +101,14 @@ def _keep(cluster: Cluster, label: str) -> None:
 
 
 def show_growth(clustering: Clustering, growth: Sequence[Growth]) -> None:
-    """How many documents of each cluster are dated in each month or year; nothing below two such periods."""
+    """How many documents of each cluster are dated in each month or year; nothing when few are."""
     counts, periods = by_period(growth)
-    if len(periods) < 2:
+    dated = sum(sum(count.values()) for count in counts.values())
+    if len(periods) < 2 or dated < _LEAST_DATED:
         return
     html(f'<h2 class="ld-h2">{escaped(say("map.growth"))}</h2>')
     drawn = growth_figure(clustering, counts, periods)
     st.plotly_chart(drawn, key="growth", config={"displayModeBar": False}, alt=say("map.growth_picture"))
-    dated = sum(sum(count.values()) for count in counts.values())
     total = sum(cluster.size for cluster in clustering.clusters)
     components.note(say("map.growth_dated", dated=dated, total=total))
 

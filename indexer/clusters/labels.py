@@ -25,6 +25,7 @@ _MOST_SHARE = 0.6
 _PHRASE = 0.3
 _LOWER_CASE = 0.2
 _BOTH_LANGUAGES = 0.25
+_WITH_DIGITS = 0.3
 _POSSESSIVE = re.compile(r"['’]s\Z")
 _SENTENCE = re.compile(r"[.!?,;:()\[\]\n。！？，；：、（）《》“”\"|]+")
 
@@ -87,9 +88,7 @@ def _best(counts: TermCounts, everywhere: Counter[str], mean: float, common: set
     weights = {
         term: number / size * float(np.log(1 + mean / everywhere[term])) * counts.texts[term] / counts.count * names
         for term, number in counts.total.items()
-        if counts.texts[term] >= least
-        and term not in common
-        and (names := names_something(term) if HAN.match(term) else 1.0)
+        if counts.texts[term] >= least and term not in common and (names := _names(term))
     }
     chosen: list[str] = []
     for term in _in_turns(sorted(weights, key=lambda term: (-weights[term], term)), counts):
@@ -98,6 +97,13 @@ def _best(counts: TermCounts, everywhere: Counter[str], mean: float, common: set
         if not any(term in other or other in term for other in chosen):
             chosen.append(_phrase_for(term, weights, counts) or term)
     return tuple(dict.fromkeys(chosen))
+
+
+def _names(term: str) -> float:
+    """How well a term names what texts are about, 0 to 1: part numbers and the like say it to few people."""
+    if HAN.match(term):
+        return names_something(term)
+    return _WITH_DIGITS if any(map(str.isdigit, term)) else 1.0
 
 
 def _in_turns(ranked: Sequence[str], counts: TermCounts) -> list[str]:

@@ -16,7 +16,7 @@ from indexer.library import Library
 from indexer.search.highlight import says_something, trimmed
 from indexer.sentences import sentences
 
-BUDGET = 0.15
+BUDGET = 0.05
 """Seconds that encoding sentences may add to a search: on two cores enough for two or three hits.
 
 ``tests/benchmarks/closest.py`` measures what it costs and how often the chosen sentence has the answer.
