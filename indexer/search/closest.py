@@ -17,7 +17,7 @@ from indexer.search.highlight import says_something, trimmed
 from indexer.sentences import sentences
 
 BUDGET = 0.05
-"""Seconds that encoding sentences may add to a search: on two cores enough for two or three hits.
+"""Seconds that encoding sentences may add to a search; the first hit is always done, on two cores few others.
 
 ``tests/benchmarks/closest.py`` measures what it costs and how often the chosen sentence has the answer.
 """

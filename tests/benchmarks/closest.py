@@ -23,7 +23,7 @@ from indexer.evaluate.building import collection_id, collection_library, origina
 from indexer.evaluate.collection import Collection, read_collection
 from indexer.library import Library
 from indexer.search import SearchOptions, search_library
-from indexer.search.closest import closest_sentences
+from indexer.search.closest import BUDGET, closest_sentences
 from indexer.search.highlight import trimmed
 from indexer.search.languages import query_language
 from indexer.sentences import sentences
@@ -56,8 +56,8 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=100)
     arguments = parser.parse_args()
     collection = read_collection(arguments.folder)
-    seconds: dict[float, list[float]] = {0.15: [], 1e9: []}
-    marked: dict[float, list[float]] = {0.15: [], 1e9: []}
+    seconds: dict[float, list[float]] = {BUDGET: [], 1e9: []}
+    marked: dict[float, list[float]] = {BUDGET: [], 1e9: []}
     right: list[tuple[float, ...]] = []
     with collection_library(collection, load_settings()) as library:
         for query in collection.judged[: arguments.queries]:
