@@ -69,6 +69,10 @@ class Job:
     message: str
 
 
+CHUNKS = "--chunks"
+"""Makes topics of chunks what `clusters` prints."""
+
+
 def start(library: Path, arguments: Sequence[str]) -> str:
     """Start `longdoc` with these arguments in a session of its own and return the job's id."""
     now = datetime.now(UTC)
@@ -234,8 +238,10 @@ def _folders(library: Path) -> list[Path]:
 
 
 def _verb(folder: Path) -> str:
+    """What a job was for: its verb, with what makes another report of it."""
     record = _record(folder)
-    return str(record["what"][0]) if record and isinstance(record["what"], list) and record["what"] else ""
+    what = record["what"] if record and isinstance(record["what"], list) else []
+    return " ".join(str(part) for part in what[:1] + [part for part in what[1:] if part == CHUNKS])
 
 
 def _forget_old(library: Path) -> None:

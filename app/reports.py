@@ -135,6 +135,44 @@ def _inside(directory: str, generation: int, made: int, number: int) -> Clusteri
     return subclusters(services.library(), number)
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkSubject:
+    """What ``size`` chunks are about, and their documents, the fullest first: (id, how many of the chunks it has)."""
+
+    label: str
+    terms: tuple[str, ...]
+    size: int
+    documents: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSubjects:
+    """What the chunks were about when that was looked for last, and whether the library has changed since."""
+
+    subjects: tuple[ChunkSubject, ...]
+    stale: bool
+
+
+def chunk_subjects() -> FoundSubjects | None:
+    """The topics of chunks as they were found last; None when they never were. Documents that are gone are left out."""
+    opened = services.library()
+    found = jobs.result(opened.directory, f"clusters {jobs.CHUNKS}")
+    if found is None:
+        return None
+    printed = found[1]
+    known = {document.id for document in services.documents()}
+    subjects = tuple(
+        ChunkSubject(
+            one["label"],
+            tuple(one["terms"]),
+            one["size"],
+            tuple((document["id"], document["chunks"]) for document in one["documents"] if document["id"] in known),
+        )
+        for one in printed["topics"]
+    )
+    return FoundSubjects(subjects, printed["generation"] != opened.store.generation())
+
+
 def growth_of(clustering: Clustering) -> tuple[Growth, ...]:
     """How many documents of each cluster are dated in each month."""
     return growth(services.library(), clustering)

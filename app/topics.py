@@ -12,11 +12,13 @@ from app import access, chart, components, links, services
 from app.components import html, say
 from app.markup import escaped
 from app.messages import engine
+from app.reports import ChunkSubject, FoundSubjects
 from indexer import Cluster, Clustering, Growth, LongdocError, StoredDocument
 
 _WORTH_A_LOOK = 4
 """Documents from which a cluster has sub-topics worth looking for."""
 _OUTLIERS_SHOWN = 100
+_FULLEST = 3
 _LONGEST_LABEL = 80
 _LEAST_DATED = 4
 _PERIODS = 36
@@ -79,6 +81,24 @@ def _outliers(documents: Sequence[StoredDocument]) -> None:
             for one in documents[:_OUTLIERS_SHOWN]
         )
         html(f'<ul class="ld-list ld-columns">{rows}</ul>')
+
+
+def show_subjects(found: FoundSubjects) -> None:
+    """Topics of chunks: a long document may stand under several."""
+    names = {document.id: components.title(document) for document in services.documents()}
+    if found.stale:
+        components.note(say("map.subjects_stale"))
+    rows = "".join(_subject(subject, names) for subject in found.subjects)
+    html(f'<ul class="ld-list ld-columns">{rows}</ul>')
+
+
+def _subject(subject: ChunkSubject, names: Mapping[int, str]) -> str:
+    only = ",".join(str(document) for document, _ in subject.documents[:50])
+    label = links.link(subject.label, links.address("search", {"only": only, "q": " ".join(subject.terms[:3])}))
+    size = say("map.subject_size", chunks=f"{subject.size:,}", count=len(subject.documents))
+    fullest = ", ".join(f"{names[document]} ({count})" for document, count in subject.documents[:_FULLEST])
+    told = f'<span class="ld-where">{escaped(size)}</span><span class="ld-snippet">{escaped(fullest)}</span>'
+    return f"<li>{label} {told}</li>"
 
 
 def rename(cluster: Cluster) -> None:

@@ -13,10 +13,14 @@ from app.texts import TEXTS
 
 _EVERY_SECONDS = 1.0
 _FAILURES_SHOWN = 50
-_KINDS = {"add": "read", "sync": "read", "clusters": "map", "duplicates": "pairs", "verify": "check"}
+TOPICS = f"clusters {jobs.CHUNKS}"
+_KINDS = {
+    "add": "read", "sync": "read", "clusters": "map", TOPICS: "topics", "duplicates": "pairs", "verify": "check",
+}  # fmt: skip
 
 _ICONS = {
     "clusters": ":material/hub:",
+    TOPICS: ":material/segment:",
     "duplicates": ":material/compare_arrows:",
     "verify": ":material/fact_check:",
 }
@@ -38,7 +42,7 @@ def offer(verb: str, name: str, *, again: bool) -> None:
     if not access.may_edit():
         components.note(say("job.ask_editor"))
     elif st.button(name, icon=_ICONS[verb], type="secondary" if again else "primary", disabled=busy()):
-        start(verb, "--json")
+        start(*verb.split(), "--json")
 
 
 def panel(*verbs: str) -> None:

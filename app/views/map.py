@@ -17,7 +17,7 @@ def show() -> None:
         show_inside(clustering, inside)
         return
     html(f'<h1 class="ld-h1">{escaped(say("nav.map"))}</h1>')
-    work.panel("clusters")
+    work.panel("clusters", work.TOPICS)
     if clustering is None:
         components.lead(say("map.none"))
     else:
@@ -27,6 +27,18 @@ def show() -> None:
         topics.show(clustering)
         topics.show_growth(clustering, reports.growth_of(clustering))
     work.offer("clusters", say("map.again" if clustering else "map.make"), again=clustering is not None)
+    if clustering is not None:
+        show_subjects()
+
+
+def show_subjects() -> None:
+    """What the chunks are about, when that was looked for, and the way to look."""
+    found = reports.chunk_subjects()
+    html(f'<h2 class="ld-h2">{escaped(say("map.subjects"))}</h2>')
+    components.note(say("map.subjects_lead"))
+    if found is not None:
+        topics.show_subjects(found)
+    work.offer(work.TOPICS, say("map.subjects_again" if found else "map.subjects_make"), again=True)
 
 
 def show_inside(clustering: Clustering, number: int) -> None:

@@ -71,7 +71,7 @@ def clusters_command(
     started = time.monotonic()
     if chunks:
         with open_library(context) as library:
-            return _print_chunk_topics(library, request, as_json)
+            return _print_chunk_topics(context, library, request, as_json)
     with open_library(context, write=request.keeps) as library:
         clustering = _clustering(context, library, request)
         titles = {document.id: name_of(document) for document in library.store.documents()}
@@ -164,10 +164,13 @@ def growth_line(months: Sequence[Growth]) -> str:
     return f"{names[0]} {bars} {names[1]}"
 
 
-def _print_chunk_topics(library: Library, request: _Request, as_json: bool) -> ExitCode:
+def _print_chunk_topics(context: Context, library: Library, request: _Request, as_json: bool) -> ExitCode:
     from indexer.clusters import ClusterOptions, chunk_topics
 
+    generation = library.store.generation()
     topics = chunk_topics(library, ClusterOptions(request.k, request.seed))
+    if context.log_json:
+        record("done", topics=len(topics), chunks=sum(len(topic.chunks) for topic in topics))
     if as_json:
         print_json(
             {
@@ -181,7 +184,8 @@ def _print_chunk_topics(library: Library, request: _Request, as_json: bool) -> E
                         "documents": [{"id": document, "chunks": count} for document, count in topic.documents],
                     }
                     for topic in topics
-                ]
+                ],
+                "generation": generation,
             }
         )
         return ExitCode.DONE

@@ -69,11 +69,11 @@ def longdoc(home: Path, *arguments: str, extra: Mapping[str, str] | None = None)
     return subprocess.run(command, env=environs, check=True, capture_output=True, text=True, timeout=600).stdout
 
 
-def keep_result(library: Path, verb: str, printed: str) -> None:
+def keep_result(library: Path, verb: str, printed: str, *options: str) -> None:
     """Put the record of a job that came to its end beside the library, with what its verb printed."""
     folder = library / "jobs" / "20260101-000000-000000"
     folder.mkdir(parents=True)
-    record = {"what": [verb, "--json"], "started": "2026-01-01T00:00:00+00:00", "pid": 1, "born": None}
+    record = {"what": [verb, *options, "--json"], "started": "2026-01-01T00:00:00+00:00", "pid": 1, "born": None}
     (folder / "job.json").write_text(json.dumps(record))
     (folder / "log").write_text('{"event": "done"}\n')
     (folder / "result").write_text(printed)

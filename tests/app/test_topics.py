@@ -3,11 +3,14 @@
 import sqlite3
 
 import pytest
+from click.testing import CliRunner
 
-from app import chart, topics
+from app import chart, jobs, services, topics
 from indexer import Cluster, Clustering, ClusterOptions, Growth, MapPoint, cluster_documents, load_clusters
+from indexer.cli import longdoc
 from indexer.clusters import Topic
 from indexer.library import Library, writer_lock
+from tests.app.browsing import keep_result
 from tests.app.conftest import html_of
 from tests.fakes import FakeEncoder
 
@@ -107,3 +110,26 @@ def test_an_empty_label_and_a_busy_library_are_sentences(open_page, clustered):
     assert not test.exception
     assert "is being written to" in html_of(test)
     assert load_clusters(clustered).clusters[0].label != "Mine"
+
+
+def test_topics_of_chunks_are_looked_for_and_shown(open_page, clustered, monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda library, arguments: started.append(list(arguments)) or "none")
+    test = open_page("map")
+    next(button for button in test.button if button.label == "Look for topics inside documents").click().run()
+    assert started == [["clusters", "--chunks", "--json"]]
+    printed = CliRunner().invoke(longdoc, ["clusters", "--chunks", "-k", "2", "--json"], catch_exceptions=False).stdout
+    keep_result(clustered.directory, "clusters", printed, "--chunks")
+    page = html_of(open_page("map"))
+    assert "chunks in" in page
+    assert "Documents have come or gone since these topics" not in page
+    services.remove_documents([next(document.id for document in services.documents())])
+    page = html_of(open_page("map"))
+    assert "Documents have come or gone since these topics" in page
+
+
+def test_a_made_map_is_not_taken_for_topics_of_chunks(open_page, clustered):
+    keep_result(clustered.directory, "clusters", '{"clusters": []}')
+    test = open_page("map")
+    assert not test.exception
+    assert "Look for topics inside documents" in [button.label for button in test.button]

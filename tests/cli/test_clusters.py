@@ -137,3 +137,10 @@ def test_a_cluster_is_looked_into_in_few_parts(longdoc: Longdoc, folder: Path) -
     cluster = longdoc("clusters", "-k", "1", "--json").json["clusters"][0]
     inside = longdoc("clusters", "--inside", cluster["id"], "--json").json["clusters"]
     assert 2 <= len(inside) <= math.isqrt(cluster["size"])
+
+
+def test_topics_of_chunks_end_with_a_record(longdoc: Longdoc, folder: Path) -> None:
+    outcome = longdoc("--log-json", "clusters", "--chunks", "-k", "3", "--json")
+    done = [json.loads(line) for line in outcome.err.splitlines() if '"done"' in line]
+    assert [(one["topics"], one["chunks"]) for one in done] == [(3, 24)]
+    assert outcome.json["generation"] >= 1
