@@ -14,7 +14,7 @@ from indexer.encode.folder import read_folder
 from indexer.encode.lean import LeanEncoder, is_lean
 from indexer.encode.precision import Precision
 from indexer.encode.quick import QuickBert, quick_rows
-from indexer.settings import load_settings
+from indexer.settings import Settings
 from tests.encode.shapes import WORDS, write_model
 
 SIZES = {
@@ -30,12 +30,12 @@ TEXTS = ["the cat sat on the mat", "who pays when delivery is late ?", "", "é•¿æ
 
 
 @pytest.fixture(params=["bert-mean", "bert-cls", "xlm-roberta-cls", "xlm-roberta-mean"])
-def encoder(request: pytest.FixtureRequest, tmp_path: Path) -> LeanEncoder:
+def encoder(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) -> LeanEncoder:
     kind, pooling = request.param.rsplit("-", 1)
     config = BertConfig(**SIZES) if kind == "bert" else XLMRobertaConfig(**SIZES, type_vocab_size=1)
     folder = read_folder(write_model(tmp_path, config, pooling=pooling))
     assert is_lean(folder)
-    return LeanEncoder(folder, folder.spec("tiny", "0"), replace(load_settings(), cache=tmp_path / "cache"))
+    return LeanEncoder(folder, folder.spec("tiny", "0"), settings)
 
 
 def reference_rows(encoder: LeanEncoder, texts: list[str]) -> Matrix:

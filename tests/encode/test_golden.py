@@ -52,12 +52,12 @@ def test_what_is_described_is_what_is_loaded(shared_settings: Settings) -> None:
         assert encoder.encode_query(["x"]).shape == (1, spec.dimension)
 
 
-def test_the_real_model_is_measured_and_only_what_agrees_is_chosen(settings: Settings) -> None:
+def test_the_real_model_is_measured_and_only_what_agrees_is_chosen(measuring_settings: Settings) -> None:
     """Whatever this machine is: nothing wrong is chosen, the refused say why, and what was chosen is worked with."""
-    encoder = load_encoder("minilm", settings=settings)
+    encoder = load_encoder("minilm", settings=measuring_settings)
     assert isinstance(encoder, BatchingEncoder)
     calibration = encoder.calibrate()
-    assert describe_calibration("minilm", settings) == calibration
+    assert describe_calibration("minilm", measuring_settings) == calibration
     assert [trial.precision for trial in calibration.trials][0] == "float32"
     assert {trial.precision for trial in calibration.trials} == {"float32", "bfloat16", "int8"}
     for trial in calibration.trials:

@@ -23,13 +23,13 @@ from tests.encode.shapes import WORDS, write_model
 
 
 @pytest.fixture
-def encoder(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> LeanEncoder:
+def encoder(tmp_path: Path, measuring_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> LeanEncoder:
     monkeypatch.setattr(tuning, "read_processor", lambda: Processor("chip", frozenset({"amx_bf16", "amx_tile"})))
     config = BertConfig(
         vocab_size=40, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64, pad_token_id=1
     )
     folder = read_folder(write_model(tmp_path / "model", config))
-    return LeanEncoder(folder, folder.spec("tiny", "0"), settings)
+    return LeanEncoder(folder, folder.spec("tiny", "0"), measuring_settings)
 
 
 def test_with_bfloat16_units_all_products_and_all_states_are_in_bfloat16(

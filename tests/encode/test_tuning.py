@@ -44,21 +44,21 @@ def test_a_cache_that_cannot_be_written_stops_nothing(settings: Settings, tmp_pa
     tuning.write_calibration(MEASURED, SPEC, replace(settings, cache=tmp_path / "file"))
 
 
-def test_settings_go_before_what_was_measured(settings: Settings) -> None:
-    assert choose_tuning(settings, MEASURED, TRUSTED) == tuning.Tuning(Precision.BFLOAT16, 3, 4096)
-    chosen = replace(settings, precision="float32", threads=1, batch_tokens=100)
+def test_settings_go_before_what_was_measured(measuring_settings: Settings) -> None:
+    assert choose_tuning(measuring_settings, MEASURED, TRUSTED) == tuning.Tuning(Precision.BFLOAT16, 3, 4096)
+    chosen = replace(measuring_settings, precision="float32", threads=1, batch_tokens=100)
     assert choose_tuning(chosen, MEASURED, TRUSTED) == tuning.Tuning(Precision.FLOAT32, 1, 100)
     with pytest.raises(SettingsError, match="float16.*auto, float32, bfloat16, int8"):
-        choose_tuning(replace(settings, precision="float16"), None, TRUSTED)
+        choose_tuning(replace(measuring_settings, precision="float16"), None, TRUSTED)
 
 
 @pytest.mark.parametrize(("flags", "precision"), [({"amx_bf16"}, "bfloat16"), ({"avx2"}, "float32")])
 def test_unmeasured_the_processor_suggests(
-    flags: set[str], precision: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    flags: set[str], precision: str, measuring_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tuning, "read_processor", lambda: Processor("chip", frozenset(flags)))
-    assert choose_tuning(settings, None, TRUSTED).precision == precision
-    assert choose_tuning(settings, None, (Precision.FLOAT32,)).precision == "float32"
+    assert choose_tuning(measuring_settings, None, TRUSTED).precision == precision
+    assert choose_tuning(measuring_settings, None, (Precision.FLOAT32,)).precision == "float32"
 
 
 def test_batches_follow_the_memory(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
